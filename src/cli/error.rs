@@ -105,6 +105,7 @@ pub(crate) fn message(error: &(dyn Error + 'static)) -> String {
 /// A text of the library about the input, with the names of options.
 pub(crate) fn naming_options(text: &str) -> String {
     text.replace("set the option encoding to", "set --encoding to")
+        .replace("with the option reread", "with --reread")
         .replace("allow more memory,", "allow more memory (--memory),")
 }
 

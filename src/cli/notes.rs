@@ -3,8 +3,9 @@
 
 use pgndex::board::Position;
 use pgndex::query::{
-    AlternativeValues, Difference, SeveralPlayers, SimilarNames, SimilarPlayer, Variant, WithoutFilter,
-    alternative_values, several_players, similar_players, variants, without_one_filter,
+    AlternativeValues, CountedGames, Difference, SeveralPlayers, SimilarNames, SimilarPlayer, Variant,
+    WithoutFilter, alternative_values, filters_given, several_players, similar_players, variants,
+    without_one_filter,
 };
 use pgndex::store::{Database, GameFilter, HitCount, Lines, NameFilter, Named, Selection};
 
@@ -110,18 +111,56 @@ pub(crate) fn note_similar(
     Ok(())
 }
 
-/// Call this function only if no game passes all filters. For each filter, counts the games that pass all
-/// other filters, and prints this number unless it is 0. If a position is given, only games that reached the
-/// position are counted; if `finished` is true, only those with a result. `option` returns the option of a
-/// field. A field for which `option` returns `None` is omitted, because the user cannot remove its filter.
-pub(crate) fn note_without_one(
+/// Prints why no counted game passes all filters: values that would let games pass, and how many games pass
+/// without one of the filters. `option` returns the option of a field, or `None` for a filter that the user
+/// cannot remove. The caller has already printed unknown names.
+pub(crate) fn note_filtered_out(
     database: &Database,
     filter: &GameFilter,
-    position: Option<&Position>,
-    finished: bool,
+    counted: CountedGames<'_>,
     option: &dyn Fn(&str) -> Option<String>,
 ) -> anyhow::Result<()> {
-    let found = without_one_filter(database, filter, position, finished)?;
+    let is_name =
+        |field| matches!(field, "white" | "black" | "player" | "opponent" | "event" | "site" | "opening");
+    let (mut reasons, mut unexplained) = (Vec::new(), Vec::new());
+    let excluding = alternative_values(database, filter)?;
+    let is_any_alone = !excluding.is_empty();
+    for (field, instead) in excluding {
+        match instead {
+            Some(instead) => {
+                reasons.push(alternative_text(field, instead, &option(field).unwrap_or_default()))
+            }
+            None if is_name(field) => {}
+            None => unexplained.extend(option(field)),
+        }
+    }
+    // Without ratings, --elo-min and --elo-max have the same reason.
+    reasons.dedup();
+    reasons.iter().for_each(|reason| note(reason));
+    let is_described = matches!(counted, CountedGames::Matching { .. });
+    if filters_given(filter) < 2 && !is_described {
+        // The only filter excludes all games.
+        return Ok(());
+    }
+    if note_without_one(database, filter, counted, option)? {
+        return Ok(());
+    }
+    unexplained.iter().for_each(|option| note(&format!("no game passes {option}")));
+    if !is_any_alone && !is_described {
+        note("leaving out one of the filters is not enough");
+    }
+    Ok(())
+}
+
+/// For each filter, counts the games that pass all other filters, and prints this number unless it is 0.
+/// Returns whether anything was printed.
+fn note_without_one(
+    database: &Database,
+    filter: &GameFilter,
+    counted_games: CountedGames<'_>,
+    option: &dyn Fn(&str) -> Option<String>,
+) -> anyhow::Result<bool> {
+    let found = without_one_filter(database, filter, counted_games)?;
     // Both names can be values of --player, so the option does not say which of them is meant.
     let has_two_names = filter.opponent.is_some() && option("player").is_some();
     let describe = |without: &WithoutFilter| {
@@ -145,7 +184,7 @@ pub(crate) fn note_without_one(
             "with two names, only games between these two players are found; if both are names of one player, merge them: pgndex players {path} --merge NAME NAME"
         ));
     }
-    Ok(())
+    Ok(!descriptions.is_empty())
 }
 
 /// Prints a note if only games without moves pass the filters. Returns whether the note was printed.
@@ -166,15 +205,9 @@ pub(crate) fn note_skipped(database: &Database, selection: &Selection) -> anyhow
     Ok(games > 0)
 }
 
-/// If only one filter is given and no game passes it, prints which values games have instead. Returns whether
-/// anything was printed.
-pub(crate) fn note_alternatives(
-    database: &Database,
-    filter: &GameFilter,
-    option: &dyn Fn(&str) -> String,
-) -> anyhow::Result<bool> {
-    let Some((field, instead)) = alternative_values(database, filter)? else { return Ok(false) };
-    note(&match instead {
+/// Which values games have instead of a filter that excludes all games, as text.
+fn alternative_text(field: &str, instead: AlternativeValues, option: &str) -> String {
+    match instead {
         AlternativeValues::Dates(Some((first, last))) => format!("the games are from {first} to {last}"),
         AlternativeValues::Dates(None) => "no game has a date".to_owned(),
         AlternativeValues::NoRatings => "no game has the ratings of both players".to_owned(),
@@ -187,7 +220,11 @@ pub(crate) fn note_alternatives(
         }
         AlternativeValues::Rating(rating) => {
             let which = if field == "elo_min" { "highest" } else { "lowest" };
-            format!("{} applies to both players; the {which} value with games is {rating}", option(field))
+            format!("{option} applies to both players; the {which} value with games is {rating}")
+        }
+        AlternativeValues::Plies(plies) => {
+            let which = if field == "plies_min" { "longest" } else { "shortest" };
+            format!("the {which} game has {}", counted(plies, "half-move"))
         }
         AlternativeValues::Values(values) if values.is_empty() => {
             let tag = match field {
@@ -199,10 +236,9 @@ pub(crate) fn note_alternatives(
         }
         AlternativeValues::Values(values) => {
             let values: Vec<_> = values.iter().map(|value| format!("\"{}\"", printable(value))).collect();
-            format!("frequent values of {} in this database: {}", option(field), values.join(", "))
+            format!("frequent values of {option} in this database: {}", values.join(", "))
         }
-    });
-    Ok(true)
+    }
 }
 
 /// The conditions of a filter in words, one text per condition. The field `player` is omitted, because the

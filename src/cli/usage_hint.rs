@@ -4,10 +4,11 @@ use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use pgndex::board::{MaterialSignature, Position};
+use pgndex::source::has_name_of_games;
 
 use crate::cli::args::{formats, query_text};
 use crate::cli::environment;
-use crate::cli::render::printable;
+use crate::cli::render::{printable, shell_word};
 
 /// Adds advice to an error, if clap's own advice is not helpful.
 pub(super) fn add_hint(error: &mut clap::Error, command: &clap::Command, words: &[String]) {
@@ -112,6 +113,17 @@ fn add_hint_on_missing(error: &mut clap::Error, command: &str, words: &[String])
         error.insert(ContextKind::InvalidArg, ContextValue::Strings(missing));
         return add_tip(error, "'pgndex remove --help' lists all filters".to_owned());
     }
+    if missing.iter().any(|arg| arg == "--reread") {
+        // clap also lists the PGN files, which --reread does not take.
+        missing.retain(|arg| arg != "<PGN>...");
+        error.insert(ContextKind::InvalidArg, ContextValue::Strings(missing));
+        let database = words.iter().skip(2).find(|word| Path::new(word).is_file());
+        let database = database.map_or("games.db".to_owned(), |database| shell_word(database));
+        return add_tip(
+            error,
+            format!("to read all files again: 'pgndex index --reread --drop-missing {database}'"),
+        );
+    }
     if lacks_database && environment::value(environment::DATABASE).is_some() {
         let variable = environment::DATABASE;
         return add_tip(
@@ -120,7 +132,7 @@ fn add_hint_on_missing(error: &mut clap::Error, command: &str, words: &[String])
         );
     }
     // If only one value is given, clap takes it as the database.
-    let given = words.get(2).filter(|word| !word.starts_with('-'));
+    let given = words.get(2).filter(|word| !word.starts_with('-') || *word == "-");
     if let Some(given) = given.filter(|word| !lacks_database && cannot_be_database(command, word)) {
         let quote = if given.contains(' ') { "\"" } else { "" };
         let given = printable(given);
@@ -133,10 +145,17 @@ fn add_hint_on_missing(error: &mut clap::Error, command: &str, words: &[String])
 
 /// Whether `word`, the first argument of `command`, is probably not a database.
 fn cannot_be_database(command: &str, word: &str) -> bool {
-    if Path::new(word).exists() {
-        return Path::new(word).is_dir() || word.to_lowercase().ends_with(".pgn");
+    let path = Path::new(word);
+    if path.exists() {
+        return path.is_dir() || has_name_of_games(path);
     }
-    !word.ends_with(".db") && matches!(command, "game" | "player" | "repertoire")
+    match command {
+        "index" => {
+            word == "-" || has_name_of_games(path) || word.starts_with('@') || word.contains(['*', '?'])
+        }
+        "game" | "player" | "repertoire" => !word.ends_with(".db"),
+        _ => false,
+    }
 }
 
 /// The unknown option that clap took as the statement of `pgndex sql`. This happens because a statement can
@@ -195,7 +214,7 @@ fn hint_on(name: &str) -> Option<&'static str> {
 /// Options of other programs. Each entry has their names, the option that a command must have for the tip to
 /// apply, and the tip. If this option is empty, the tip applies to all commands. In the tip, the given value
 /// replaces VALUE, and the given command replaces COMMAND.
-const OPTIONS: [(&[&str], &str, &str); 15] = [
+const OPTIONS: [(&[&str], &str, &str); 16] = [
     (&["--date", "--year"], "since", "use '--since VALUE --until VALUE'"),
     (&["--from", "--after"], "since", "use '--since VALUE'"),
     (&["--to", "--before"], "until", "use '--until VALUE'"),
@@ -213,7 +232,7 @@ const OPTIONS: [(&[&str], &str, &str); 15] = [
         "result",
         "use '--result 1-0', '--result 0-1' or '--result draw', for a player's games with '--white NAME' or '--black NAME'",
     ),
-    (&["--color", "--colour"], "white", "use '--white NAME' or '--black NAME'"),
+    (&["--color", "--colour", "--side"], "white", "use '--white NAME' or '--black NAME'"),
     (
         &["--eval", "--evals", "--eval-min", "--eval-max", "--clock", "--clock-min", "--clock-max", "--time"],
         "",
@@ -221,6 +240,7 @@ const OPTIONS: [(&[&str], &str, &str); 15] = [
     ),
     (&["--name"], "player", "use '--player NAME'"),
     (&["--count"], "since", "the number of games is on the last line of 'pgndex find' with the same filters"),
+    (&["--quick", "--fast"], "no-sources", "use '--sample 100 --no-sources'"),
     (&["-W"], "format", "use '--format FORMAT'"),
     (&["--port", "-p"], "listen", "use '--listen 127.0.0.1:VALUE'"),
     (&["--host", "--bind", "--address"], "listen", "use '--listen VALUE:9002'"),

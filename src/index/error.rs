@@ -145,7 +145,7 @@ pub enum Error {
         problem_summary(*errors, *warnings, first)
     )]
     Strict {
-        /// The first problem, with its place.
+        /// The first error, with its place, or the first warning if there are no errors.
         first: String,
         /// The number of problems of severity error.
         errors: u64,
@@ -240,7 +240,7 @@ pub enum Error {
 /// The message of [`Error::NoFile`] if no file was ignored.
 const NO_FILE: &str = "no PGN file was found (directories are searched for names ending in .pgn, .pgn.zst, .pgn.gz, .pgn.bz2 or .zip)";
 
-/// The number of problems, and the first problem, as text.
+/// The number of problems as text, and `first`: the first error, or the first warning if there are no errors.
 #[must_use]
 pub fn problem_summary(errors: u64, warnings: u64, first: &str) -> String {
     let plural = |count| if count == 1 { "" } else { "s" };
@@ -249,7 +249,11 @@ pub fn problem_summary(errors: u64, warnings: u64, first: &str) -> String {
         (0, _) => format!("{warnings} warning{}", plural(warnings)),
         _ => format!("{errors} error{} and {warnings} warning{}", plural(errors), plural(warnings)),
     };
-    let sign = if errors + warnings == 1 { ":" } else { ", the first:" };
+    let sign = match (errors, warnings) {
+        (1, 0) | (0, 1) => ":",
+        (0, _) | (_, 0) => ", the first:",
+        _ => ", the first error:",
+    };
     format!("{counts} in the input{sign} {first}")
 }
 

@@ -23,7 +23,7 @@ pub(crate) struct Reports {
     /// The first errors in games, each with its place: at most three. Errors of whole sources are not
     /// included, because they are reported separately.
     pub(crate) first_errors: Vec<String>,
-    /// The first problem, with its place.
+    /// The first error, with its place, or the first warning if there are no errors.
     pub(crate) first: Option<String>,
     /// The paths of the sources, whose ids follow `last_source`.
     paths: Vec<PathBuf>,
@@ -83,7 +83,10 @@ impl Reports {
             if let Some(output) = &mut self.problems {
                 output.write(|out| write_json(out, path, problem, all_text))?;
             }
-            self.first.get_or_insert_with(|| format_problem(path, problem, all_text));
+            let is_first_error = problem.severity == Severity::Error && self.errors == 0;
+            if is_first_error || self.first.is_none() {
+                self.first = Some(format_problem(path, problem, all_text));
+            }
             if problem.severity != Severity::Error {
                 continue;
             }

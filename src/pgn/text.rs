@@ -93,8 +93,8 @@ impl fmt::Display for TextFlaw {
         if self.is_encoding {
             write!(
                 f,
-                "byte 0x{byte:02X} is not UTF-8, and is unusual here in Windows-1252; if the text is in another \
-                 encoding, set the option encoding to its name"
+                "byte 0x{byte:02X} is not UTF-8, and is unusual here in Windows-1252. If the text is in another \
+                 encoding, set the option encoding to its name (with the option reread if the file is already indexed)"
             )
         } else if self.is_cut {
             f.write_str("a character is incomplete or lost; U+FFFD replaces it")

@@ -2,9 +2,10 @@
 //! which games pass.
 
 use crate::board::Position;
+use crate::query::PositionSequence;
 use crate::sorted::sort_by_key;
 use crate::store::read_rows;
-use crate::store::{self, Database, GameFilter, ListLengths};
+use crate::store::{self, Database, GameFilter, HitOrder, Lines, ListLengths, Scan};
 
 /// A field of a filter. No game passes the whole filter, but some games pass it without this field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,25 +16,48 @@ pub struct WithoutFilter {
     pub games: u64,
 }
 
-/// For a filter that no game passes: omits one field at a time, and counts the games that pass the other
-/// fields. Returns the fields without which some games pass, most games first. With a position, only games
-/// that reached it are counted. If `finished` is also true, games without a result count only if no other
-/// game passes.
+/// The games of which [`without_one_filter`] counts those that pass.
+#[derive(Clone, Copy, Debug)]
+pub enum CountedGames<'a> {
+    /// All games.
+    All,
+    /// Games that reached a position.
+    Reached {
+        /// The position.
+        position: &'a Position,
+        /// Whether only games with a result are counted, unless no game has one.
+        finished: bool,
+    },
+    /// Games with a match of a sequence. If they cannot be counted quickly, none is counted.
+    Matching {
+        /// The sequence.
+        sequence: &'a PositionSequence,
+        /// The lines to search.
+        lines: Lines,
+    },
+}
+
+/// For a filter that no counted game passes: omits one field at a time, and counts the games that pass the
+/// other fields. Returns the fields without which some games pass, most games first.
 ///
 /// # Errors
 /// Errors of SQLite.
 pub fn without_one_filter(
     database: &Database,
     filter: &GameFilter,
-    position: Option<&Position>,
-    finished: bool,
+    counted: CountedGames<'_>,
 ) -> store::Result<Vec<WithoutFilter>> {
     let mut found = Vec::new();
     for (field, others) in without_each(filter) {
         let selection = database.select(&others)?;
-        let games = match position {
-            None => database.count_games_of(&selection)?,
-            Some(position) => {
+        let games = match counted {
+            CountedGames::All => database.count_games_of(&selection)?,
+            CountedGames::Matching { sequence, lines } => {
+                let order = HitOrder::default();
+                let scan = Scan { lines, selection: &selection, order, limit: None, offset: 0 };
+                database.count_scanned(&scan, sequence)?.unwrap_or(0)
+            }
+            CountedGames::Reached { position, finished } => {
                 let (key, fen, lists) = (position.key(), position.canonical_fen(), ListLengths::NONE);
                 let explored = database.explore(key, &fen, &selection, lists.into())?;
                 match explored.results.games() {
@@ -61,69 +85,86 @@ pub enum AlternativeValues {
     NoEvaluations,
     /// For `elo_min`, the highest value with which a game passes; for `elo_max`, the lowest.
     Rating(String),
+    /// The number of half-moves of the longest game for `plies_min`, of the shortest for `plies_max`.
+    Plies(u64),
     /// At most five values: the most frequent ones in the first 100,000 games.
     Values(Vec<String>),
 }
 
-/// For a filter that consists of one field and that no game passes: the name of the field in [`GameFilter`],
-/// and values with which games pass. `None` for other filters, and for fields without such values.
+/// For each field that excludes all games even without the other fields: its name in [`GameFilter`], and
+/// values with which games pass. For some fields, there are no such values.
 ///
 /// # Errors
 /// Errors of SQLite.
 pub fn alternative_values(
     database: &Database,
     filter: &GameFilter,
-) -> store::Result<Option<(&'static str, AlternativeValues)>> {
-    let mut given = without_each(filter);
-    let (Some((field, _)), None) = (given.next(), given.next()) else { return Ok(None) };
-    let passes = |filter: &GameFilter| -> store::Result<bool> {
-        Ok(database.count_games_of(&database.select(filter)?)? > 0)
-    };
-    if passes(filter)? {
-        return Ok(None);
+) -> store::Result<Vec<(&'static str, Option<AlternativeValues>)>> {
+    let mut found = Vec::new();
+    for (field, only) in only_each(filter) {
+        if !passes(database, &only)? {
+            found.push((field, alternative(database, field)?));
+        }
     }
+    Ok(found)
+}
+
+/// Whether a game passes a filter.
+fn passes(database: &Database, filter: &GameFilter) -> store::Result<bool> {
+    Ok(database.count_games_of(&database.select(filter)?)? > 0)
+}
+
+/// For a field that excludes all games: values that would let games pass, if there are any.
+fn alternative(database: &Database, field: &str) -> store::Result<Option<AlternativeValues>> {
     let values = |sql: &str| -> store::Result<Vec<String>> {
         let read = || read_rows(&mut database.connection().prepare(sql)?, [], |row| row.get(0));
         let failed = |source| store::Error::sqlite(database.path(), "read the values of games", source);
         let found: Vec<Option<String>> = read().map_err(failed)?;
         Ok(found.into_iter().flatten().collect())
     };
-    Ok(Some((
-        field,
-        match field {
-            "since" | "until" => {
-                let end = |order: &str| {
-                    // In text order, '?' follows the digits.
-                    values(&format!(
-                        "SELECT date FROM game WHERE date GLOB '[0-9][0-9][0-9][0-9]*' AND status <> 'skipped'
-                         ORDER BY replace(date, '?', '0') {order} LIMIT 1"
-                    ))
-                };
-                let ends = [end("ASC")?, end("DESC")?].concat();
-                AlternativeValues::Dates(<[_; 2]>::try_from(ends).ok().map(Into::into))
-            }
-            "elo_min" | "elo_max" if !passes(&GameFilter { elo_min: Some(0), ..GameFilter::default() })? => {
-                AlternativeValues::NoRatings
-            }
-            "elo_min" | "elo_max" => {
-                let (outer, inner) = if field == "elo_min" { ("max", "min") } else { ("min", "max") };
-                let sql = format!(
-                    "SELECT CAST({outer}({inner}(white_elo, black_elo)) AS TEXT) FROM game WHERE status <> 'skipped'"
-                );
-                let Some(rating) = values(&sql)?.pop() else { return Ok(None) };
-                AlternativeValues::Rating(rating)
-            }
-            "with_evals" => AlternativeValues::NoEvaluations,
-            "time_control" | "termination" | "variant" | "speeds" => {
-                let column = if field == "speeds" { "speed" } else { field };
-                AlternativeValues::Values(values(&format!(
-                    "SELECT {column} FROM (SELECT {column} FROM game LIMIT 100000)
-                     WHERE {column} IS NOT NULL GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 5"
-                ))?)
-            }
-            _ => return Ok(None),
-        },
-    )))
+    Ok(Some(match field {
+        "since" | "until" => {
+            let end = |order: &str| {
+                // In text order, '?' follows the digits.
+                values(&format!(
+                    "SELECT date FROM game WHERE date GLOB '[0-9][0-9][0-9][0-9]*' AND status <> 'skipped'
+                     ORDER BY replace(date, '?', '0') {order} LIMIT 1"
+                ))
+            };
+            let ends = [end("ASC")?, end("DESC")?].concat();
+            AlternativeValues::Dates(<[_; 2]>::try_from(ends).ok().map(Into::into))
+        }
+        "elo_min" | "elo_max"
+            if !passes(database, &GameFilter { elo_min: Some(0), ..GameFilter::default() })? =>
+        {
+            AlternativeValues::NoRatings
+        }
+        "elo_min" | "elo_max" => {
+            let best = if field == "elo_min" {
+                "SELECT CAST(max(min(white_elo, black_elo)) AS TEXT) FROM game WHERE status <> 'skipped'"
+            } else {
+                "SELECT CAST(min(max(white_elo, black_elo)) AS TEXT) FROM game WHERE status <> 'skipped'"
+            };
+            let Some(rating) = values(best)?.pop() else { return Ok(None) };
+            AlternativeValues::Rating(rating)
+        }
+        "plies_min" | "plies_max" => {
+            let most = if field == "plies_min" { "max" } else { "min" };
+            let best = format!("SELECT CAST({most}(ply_count) AS TEXT) FROM game WHERE status <> 'skipped'");
+            let plies = values(&best)?.pop().and_then(|plies| plies.parse().ok());
+            let Some(plies) = plies else { return Ok(None) };
+            AlternativeValues::Plies(plies)
+        }
+        "with_evals" => AlternativeValues::NoEvaluations,
+        "time_control" | "termination" | "variant" | "speeds" => {
+            let column = if field == "speeds" { "speed" } else { field };
+            AlternativeValues::Values(values(&format!(
+                "SELECT {column} FROM (SELECT {column} FROM game LIMIT 100000)
+                 WHERE {column} IS NOT NULL GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 5"
+            ))?)
+        }
+        _ => return Ok(None),
+    }))
 }
 
 /// The number of given filters.
@@ -165,6 +206,16 @@ fn without_each(filter: &GameFilter) -> impl Iterator<Item = (&'static str, Game
         let mut others = filter.clone();
         take_away(&mut others);
         (others != *filter).then_some((field, others))
+    })
+}
+
+/// For each field that is set: its name, and the filter with this field alone.
+fn only_each(filter: &GameFilter) -> impl Iterator<Item = (&'static str, GameFilter)> {
+    without_each(filter).map(|(field, _)| {
+        let mut only = filter.clone();
+        let others = FIELDS.iter().filter(|(other, _)| *other != field);
+        others.for_each(|(_, take_away)| take_away(&mut only));
+        (field, only)
     })
 }
 

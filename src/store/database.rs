@@ -357,6 +357,9 @@ fn needs_recovery(error: &Error) -> bool {
 /// Checks the type and the size of the file `path`, and opens it, even if its name looks like a URI.
 fn open(path: &Path, mode: OpenFlags) -> Result<Connection> {
     let metadata = fs::metadata(path).map_err(|source| match source.kind() {
+        std::io::ErrorKind::NotFound if path.is_symlink() => {
+            ErrorKind::NotAFile("a link to a missing file").at(path)
+        }
         std::io::ErrorKind::NotFound => ErrorKind::Missing.at(path),
         _ => Error::io(path, "open the database", source),
     })?;

@@ -202,7 +202,7 @@ pub enum ErrorKind {
     /// column that the conversion cannot keep.
     #[error("{0} cannot be kept in the other layout; drop it first")]
     CannotConvert(
-        /// The name of the index, trigger, view or column.
+        /// The kind and the name of the object, such as `the index by_fen`.
         String,
     ),
     /// A database cannot be converted to the other layout, because the stored positions or moves of a game
@@ -404,8 +404,13 @@ impl Error {
             return ErrorKind::Directory { problem: "this directory does not exist", advice: "create it" }
                 .at(path);
         }
+        if !path.is_dir() {
+            return ErrorKind::Directory { problem: "not a directory", advice: "check the path" }.at(path);
+        }
         let advice = match error_advice(&source) {
-            Some(advice) if !matches!(source.kind(), PermissionDenied | NotFound) => advice,
+            // Some file systems, such as /proc, have no new files.
+            _ if source.kind() == NotFound => "check its file system",
+            Some(advice) if source.kind() != PermissionDenied => advice,
             _ => "check its permissions",
         };
         let problem = "cannot write into this directory";

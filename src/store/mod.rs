@@ -8,6 +8,7 @@
 pub(crate) mod block_games;
 #[doc(hidden)]
 pub mod block_set;
+pub(crate) mod blocks;
 pub(crate) mod cell;
 mod database;
 mod error;

@@ -51,7 +51,7 @@ pub struct SourceNote {
     pub path: PathBuf,
     /// The state of the source.
     pub state: SourceState,
-    /// An explanation to write after the path, such as `has changed since it was indexed`.
+    /// An explanation to write after the path, such as `the file has changed since it was indexed`.
     pub message: String,
 }
 

@@ -246,7 +246,7 @@ fn a_changed_file_is_read_as_new_and_reported() {
         summary.rewritten.iter().map(|reported| reported.replace(&name, "in.pgn")).collect::<String>()
     };
     let (half, shorter) = (&text[..20_000], format!("20000 bytes of text instead of {}", text.len()));
-    let skipped = "and is read as a new file; games already in the database are skipped as duplicates";
+    let skipped = "and is read as a new file; its earlier games stay, and games already in the database are skipped as duplicates";
     assert_eq!(
         reported(place.add(half, &skip)),
         format!("in.pgn has changed since it was indexed ({shorter}) {skipped}")
@@ -264,7 +264,7 @@ fn a_changed_file_is_read_as_new_and_reported() {
     );
     let kept = reported(place.add(zstd_frames(&other[4..40], 7), &options()));
     assert!(
-        kept.ends_with(" and is read as a new file; games already in the database are added once more"),
+        kept.ends_with(" and is read as a new file; its earlier games stay, and games already in the database are added once more"),
         "{kept}"
     );
     // A text that begins with the latest reading is a growth of it.

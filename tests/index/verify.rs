@@ -1207,7 +1207,10 @@ fn the_command_prints_findings_and_exits_accordingly() {
     2 of 3 findings shown; --limit shows more
     not sound: 3 findings (3 wrong-value)
     "#);
-    assert!(err.starts_with("pgndex: note: ") && err.contains("in.pgn: no longer exists, "), "{err}");
+    assert!(
+        err.starts_with("pgndex: note: ") && err.contains("in.pgn: the file no longer exists, "),
+        "{err}"
+    );
     assert!(err.contains("note: `pgndex repair` does not correct these rows"), "{err}");
     place.damage("UPDATE source SET games = 7");
     let (_, _, err) = place.run(&["out.db"]);

@@ -150,13 +150,12 @@ mod help {
               --reread
                   Read all indexed PGN files again, and replace the database.
                   
-                  This adds what an older pgndex or other options did not store.
+                  Use it after an update of pgndex, or to apply other options to all games.
 
               --drop-missing
                   With --reread: drop the games of files that cannot be read in full.
                   
-                  Without this option, a file that is missing, unreadable or shorter than before is an
-                  error.
+                  Without this option, a missing, unreadable or shortened file is an error.
 
               --dry-run
                   Read and replay the games, but write no database
@@ -169,7 +168,7 @@ mod help {
                   Write Parquet files into this directory, and no database
 
               --partition-by <PART>
-                  With --parquet: the part of the date that names the directories
+                  With --parquet: divide games into directories by this part of the date
 
                   Possible values:
                   - none:  No split by date; best with fewer than about 100,000 games per month
@@ -181,7 +180,7 @@ mod help {
               --shard <N>
                   With --parquet: shard number.
                   
-                  Commands that write into the same directory need different numbers. The number becomes the
+                  Runs that write into the same directory need different numbers. The number becomes the
                   upper 32 bits of each game_id.
                   
                   [default: 0]
@@ -225,7 +224,8 @@ mod help {
               --continuation-threshold <GAMES>
                   Precompute move statistics for positions reached by at least this many games.
                   
-                  `explore` shows them immediately. [default: 64, or the database's setting]
+                  `explore` then answers immediately for these positions. [default: 64, or the database's
+                  setting]
 
               --layout <LAYOUT>
                   How to store positions.
@@ -256,8 +256,8 @@ mod help {
               --encoding <LABEL>
                   Encoding of the files, such as windows-1251.
                   
-                  A label of the WHATWG standard. auto is UTF-8, and Windows-1252 for invalid bytes. A byte
-                  order mark overrides this option. [default: auto, or the database's setting]
+                  A label of the WHATWG standard. auto: UTF-8, or Windows-1252 for bytes that are not. A
+                  byte order mark overrides this option. [default: auto, or the database's setting]
 
         Resources:
           -j, --threads <N>
@@ -280,7 +280,7 @@ mod help {
           -q, --quiet
                   Show no progress and no summary.
                   
-                  Errors, the result of `verify` and what `repair` could not restore are still shown.
+                  Errors, important notes and the results of checks are still shown.
 
               --log-format <FORMAT>
                   Format of notes, errors and progress on standard error.
@@ -512,7 +512,7 @@ mod help {
           -q, --quiet
                   Show no progress and no summary.
                   
-                  Errors, the result of `verify` and what `repair` could not restore are still shown.
+                  Errors, important notes and the results of checks are still shown.
 
               --log-format <FORMAT>
                   Format of notes, errors and progress on standard error.

@@ -372,6 +372,7 @@ fn the_filter_that_excludes_all_games_is_named() {
     let reported = |options: &[&str]| sample.run_with(&[&["--moves", "1. d4"], options].concat()).stderr;
     insta::assert_snapshot!(reported(&["--elo-min", "1900", "--since", "2200"]), @"
     pgndex: note: no game that passes the filters reached this position: rnbqkbnr/pppppppp/8/8/3P4/8/PPP1PPPP/RNBQKBNR b KQkq -
+    pgndex: note: the games are from 2023.??.?? to 2025.01.01
     pgndex: note: there would be 1 game without --since
     ");
     insta::assert_snapshot!(reported(&["--since", "2200"]), @"
@@ -380,9 +381,12 @@ fn the_filter_that_excludes_all_games_is_named() {
     ");
     insta::assert_snapshot!(reported(&["--since", "2200", "--elo-min", "3000"]), @"
     pgndex: note: no game that passes the filters reached this position: rnbqkbnr/pppppppp/8/8/3P4/8/PPP1PPPP/RNBQKBNR b KQkq -
+    pgndex: note: --elo-min applies to both players; the highest value with games is 1990
+    pgndex: note: the games are from 2023.??.?? to 2025.01.01
     ");
     insta::assert_snapshot!(reported(&["--result", "*", "--variant", "Atomic", "--plies-max", "1000"]), @"
     pgndex: note: no game that passes the filters reached this position: rnbqkbnr/pppppppp/8/8/3P4/8/PPP1PPPP/RNBQKBNR b KQkq -
+    pgndex: note: no game has the tag Variant
     pgndex: note: there would be 1 game without --variant
     ");
 }
@@ -464,7 +468,7 @@ fn help_is_short() {
           --elo-min <N>       Both players are rated this or higher
           --elo-max <N>       Both players are rated this or lower
           --since <DATE>      Played on this date or later: 2021, 2021.06 or 2021-06-30
-          --until <DATE>      Played on this date or earlier; a year or month counts in full
+          --until <DATE>      Played on this date or earlier; 2021 means to the end of 2021
           --result <RESULT>   Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
           --event <NAME>      The event's name, or the beginning of one of its words
           --opening <NAME>    Words of the opening's name, such as "sicilian najdorf"

@@ -130,7 +130,7 @@ fn help() {
           --elo-min <N>       Both players are rated this or higher
           --elo-max <N>       Both players are rated this or lower
           --since <DATE>      Played on this date or later: 2021, 2021.06 or 2021-06-30
-          --until <DATE>      Played on this date or earlier; a year or month counts in full
+          --until <DATE>      Played on this date or earlier; 2021 means to the end of 2021
           --result <RESULT>   Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
           --event <NAME>      The event's name, or the beginning of one of its words
           --opening <NAME>    Words of the opening's name, such as "sicilian najdorf"
@@ -454,6 +454,7 @@ fn an_empty_result_is_explained_and_not_an_error() {
     ");
     insta::assert_snapshot!(sample.stderr_of(0, &["--fen", START, "--elo-min", "2700"]), @"
     pgndex: note: 3 games reached the position, but none passes the filters
+    pgndex: note: --elo-min applies to both players; the highest value with games is 1987
     ");
     insta::assert_snapshot!(sample.stderr_of(0, &["--fen", START, "--white", "carlsen", "--event", "final"]), @r#"
     pgndex: note: no player has a name that matches "carlsen" (--white)
@@ -569,6 +570,19 @@ fn games_are_listed_without_a_position() {
     insta::assert_snapshot!(sample.stderr_of(0, &["--offset", "4"]), @"
     pgndex: note: the database has 4 games; --offset 4 skips all games
     ");
+    for (options, reason) in [
+        (&["--plies-min", "500"][..], "the longest game has 2 half-moves"),
+        (&["--ending", "rook", "--elo-min", "3000"], "the highest value with games is 2775"),
+        (&["--opening-eco", "B9", "--eco", "B9"], "no game passes --eco"),
+        (
+            &["--with-evals", "--elo-min", "2790", "--elo-max", "2800"],
+            "filters\npgndex: note: --elo-min applies to",
+        ),
+        (&["--result", "0-1", "--elo-min", "2000", "--black", "nobody"], "leaving out one of the filters"),
+    ] {
+        let reported = sample.stderr_of(0, options);
+        assert!(reported.contains(reason), "{options:?}: {reported}");
+    }
     insta::assert_snapshot!(sample.stderr_of(0, &["--white", "tal"]), @r#"
     pgndex: note: no player has a name that matches "tal" (--white)
     pgndex: note: no game passes the filters

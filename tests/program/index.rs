@@ -146,6 +146,13 @@ fn a_lost_move_is_status_3_and_strict_fails() {
         "{err}"
     );
     assert_eq!(workspace.names(), ["a.db", "a.pgn", "bad.pgn"]);
+    // The first error is named, even if a warning precedes it.
+    let workspace = Workspace::new().with("web.pgn", "<!DOCTYPE html>\n<html></html>\n");
+    let refused = workspace.failure(&["index", "--strict", "b.db", "web.pgn"]);
+    assert!(
+        refused.contains("1 error and 1 warning in the input, the first error: web.pgn: this is a web page"),
+        "{refused}"
+    );
 }
 
 #[test]
@@ -171,7 +178,7 @@ fn a_changed_file_is_named_in_a_note() {
     let Run { status, stderr: err, .. } = workspace.run(&["index", "a.db", "a.pgn"]);
     assert_eq!(status, 0);
     let note = "pgndex: note: a.pgn has changed since it was indexed (110 bytes of text instead of 163) and is \
-                read as a new file; games already in the database are skipped as duplicates";
+                read as a new file; its earlier games stay, and games already in the database are skipped as duplicates";
     assert_eq!(err.lines().next(), Some(note), "{err}");
     let workspace = workspace.with("a.pgn", TWO_GAMES.replacen("Test", "Rest", 1));
     let quiet = workspace.run(&["index", "a.db", "a.pgn", "--quiet"]);
@@ -213,10 +220,12 @@ fn unreadable_files_are_reported_before_or_with_the_rest() {
     assert!(err.contains("unreadable-source"), "{err}");
     assert_eq!(workspace.number("a.db", "SELECT count(*) FROM game"), 2);
 
+    let reported = ["no games were found", "no games; is it PGN?"];
     for (target, input, expected) in [("b.db", "empty.pgn", 0), ("c.db", "prose.pgn", 3)] {
         let Run { status, stderr: err, .. } = workspace.run(&["index", "--overwrite", target, input]);
         assert_eq!(status, expected, "{err}");
-        assert!(err.contains("no games were found"), "{err}");
+        let is_reported = reported.map(|text| err.contains(text));
+        assert_eq!(is_reported, [expected == 0, expected == 3], "{err}");
         assert_eq!(workspace.number(target, "SELECT count(*) FROM game"), 0);
         // A database with games is not replaced by one without games.
         let run = workspace.run(&["index", "--overwrite", "a.db", input]);
@@ -368,11 +377,7 @@ fn confused_arguments_are_reported() {
             3,
             "list.txt:3: missing.pgn: no such file or directory; check the path",
         ),
-        (
-            &["index", "-q", "b.db", "@empty.txt"],
-            0,
-            "nothing to index: empty.txt: the list is empty; nothing was added",
-        ),
+        (&["index", "-q", "b.db", "@empty.txt"], 0, "nothing to index: empty.txt: the list is empty\n"),
         (&["index", "-q", "b.db", "@"], 1, "@: no list is given; write the name of a file"),
         (
             &["index", "-q", "--dry-run", "new.db", "a.pgn"],
@@ -501,6 +506,7 @@ fn replacing_keeps_permissions_and_dangling_links() {
         assert_eq!(status, 1);
         assert!(err.contains(reported), "{err}");
     }
+    assert!(workspace.failure(&["find", "link.db"]).contains("link.db: a link to a missing file;"));
     assert_eq!(workspace.names(), ["a.db", "a.pgn", "link.db"]);
 }
 
@@ -1103,7 +1109,10 @@ fn all_files_are_reread_or_none() {
     // Options do not apply to known files.
     let known = ["index", "games.db", "a.pgn", "--annotations", "none"];
     let Run { stderr: err, .. } = workspace.run(&known);
-    assert!(err.contains("apply to new games; --reread reads all files again"), "{err}");
+    assert!(
+        err.contains("note: --annotations applies to new games; --reread reads all files again"),
+        "{err}"
+    );
 }
 
 #[test]

@@ -341,14 +341,14 @@ fn a_conversion_that_would_lose_something_is_refused() {
     let workspace = workspace(FAMOUS);
     workspace.stdout_of(&["sql", "open.db", "--write", "CREATE INDEX by_fen ON game_position (fen)"]);
     let refused = workspace.run(&["optimize", "open.db", "--layout", "compact"]);
-    assert!(refused.status != 0 && refused.stderr.contains("by_fen"), "{refused:?}");
+    assert!(refused.status != 0 && refused.stderr.contains("the index by_fen cannot be kept"), "{refused:?}");
     for (change, undo, name) in [
         (
             "ALTER TABLE game_moves ADD COLUMN note TEXT",
             "ALTER TABLE game_moves DROP COLUMN note",
-            "game_moves.note",
+            "the column game_moves.note",
         ),
-        ("CREATE VIEW own AS SELECT * FROM main.game", "DROP VIEW own", "own"),
+        ("CREATE VIEW own AS SELECT * FROM main.game", "DROP VIEW own", "the view own"),
     ] {
         workspace.stdout_of(&["sql", "compact.db", "--write", change]);
         let refused = workspace.run(&["optimize", "compact.db", "--layout", "open"]);

@@ -182,7 +182,7 @@ fn exports_do_not_replace_the_source_files() {
     for format in ["csv", "fen", "epd", "csv-positions"] {
         let run =
             workspace.run(&["export", "games.db", "--format", format, "-o", "other.pgn", "--overwrite"]);
-        assert!(run.status == 1 && run.stderr.contains("is a PGN file"), "{format}: {}", run.stderr);
+        assert!(run.status == 1 && run.stderr.contains(": a PGN file"), "{format}: {}", run.stderr);
     }
     let mut paths = vec!["own.pgn"];
     #[cfg(unix)]
@@ -302,6 +302,17 @@ fn wrong_arguments_are_reported_with_a_correction() {
         (&["find", "games.db", "--fen", "https://lichess.org/abcdefgh"], "the address contains no FEN"),
         (&["game", "games.db", "5-1"], "the range is reversed; write 1-5"),
         (&["game", "games.db", "1,2"], "separate numbers with spaces: 1 2"),
+        (
+            &["find", "games.db", "--player", "karpov", "--side", "white"],
+            "use '--white NAME' or '--black NAME'",
+        ),
+        (&["verify", "games.db", "--quick"], "use '--sample 100 --no-sources'"),
+        (&["index", "@list.txt"], "the database comes first: 'pgndex index games.db @list.txt'"),
+        (
+            &["index", "games.db", "--drop-missing"],
+            "not provided:\n  --reread\n\n  tip: to read all files again: 'pgndex index --reread --drop-missing games.db'",
+        ),
+        (&["find", "games.db", "--since", "2021-13"], "there is no such month; write 01 to 12"),
         (&["game", "1", "games.db"], "the database comes first, as in 'pgndex game games.db 42'"),
         (
             &["find", "games.db", "--move", "x", "--ply", "abc"],

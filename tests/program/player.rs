@@ -170,6 +170,7 @@ fn an_empty_record_is_explained() {
     insta::assert_snapshot!(workspace.stderr_of(0, &["polgarr"]), @r#"pgndex: note: no player has a name that matches "polgarr"; did you mean "Polgar, Judit", "Polgar, J" or "Polgar, Zsuzsa"?"#);
     insta::assert_snapshot!(workspace.stderr_of(0, &["short", "--since", "2010", "--until", "2020"]), @"
     pgndex: note: no game of this player passes the filters
+    pgndex: note: the games are from 2001.02.03 to 2003.??.??
     pgndex: note: there would be 2 games without --since
     ");
     insta::assert_snapshot!(workspace.stderr_of(0, &["short", "--opponent", "kasparov"]), @r#"pgndex: note: no player has a name that matches "kasparov" (--opponent)"#);
@@ -410,10 +411,10 @@ fn a_record_is_written_only_to_an_allowed_file() {
         assert_eq!(std::fs::read_to_string(workspace.path("a")).expect("a file"), printed);
     }
     insta::assert_snapshot!(workspace.failure(&["short", "--output", "a"]), @"pgndex: error: a: already exists; use --overwrite to replace it, or name another file");
-    insta::assert_snapshot!(workspace.failure(&["short", "--output", "games.db", "--overwrite"]), @"pgndex: error: games.db: is the database itself or one of its auxiliary files; name another file");
-    insta::assert_snapshot!(workspace.failure(&["short", "--output", "games.pgn", "--overwrite"]), @"pgndex: error: games.pgn: is a PGN file, which this command does not replace; name another file");
+    insta::assert_snapshot!(workspace.failure(&["short", "--output", "games.db", "--overwrite"]), @"pgndex: error: games.db: the database itself or one of its auxiliary files; name another file");
+    insta::assert_snapshot!(workspace.failure(&["short", "--output", "games.pgn", "--overwrite"]), @"pgndex: error: games.pgn: a PGN file, which this command does not replace; name another file");
     workspace.connection("other.db").execute_batch("CREATE TABLE mine (a)").expect("a database");
-    insta::assert_snapshot!(workspace.failure(&["short", "--output", "other.db", "--overwrite"]), @"pgndex: error: other.db: is an SQLite database, which this command does not replace; name another file");
+    insta::assert_snapshot!(workspace.failure(&["short", "--output", "other.db", "--overwrite"]), @"pgndex: error: other.db: an SQLite database, which this command does not replace; name another file");
     insta::assert_snapshot!(workspace.stderr_of(0, &["nobody", "--output", "b", "--format", "html"]), @r#"
     pgndex: note: no player has a name that matches "nobody"
     pgndex: note: no game matches; b is not written

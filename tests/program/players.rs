@@ -124,7 +124,10 @@ fn merged_names_count_in_every_query_until_split() {
     let before = fs::read(workspace.path("games.db")).expect("the database");
     let merged = run_players(&workspace, &["--merge", "Korchnoi, Viktor", "kortschnoj", "Korchnoi,V"]);
     assert_eq!((merged.status, merged.stdout.as_str()), (0, ""));
-    insta::assert_snapshot!(merged.stderr, @r#"pgndex: note: "Korchnoi, Viktor" now has 8 games under 3 spellings"#);
+    insta::assert_snapshot!(merged.stderr, @r#"
+    pgndex: note: "Korchnoi, Viktor" now has 8 games under 3 spellings
+    pgndex: note: to undo this: pgndex players games.db --split "Korchnoi, Viktor"
+    "#);
     for (option, name, count) in [
         ("--player", "korchnoi", 8),
         ("--player", "=Korchnoi,V", 8),

@@ -220,7 +220,7 @@ def main():
     assert len(answers) == len(sides), (len(answers), sides)
     lines = departures = 0
     for color, answer in zip(sides, answers):
-        assert answer.pop("is_side_told") is True
+        assert answer.pop("is_side_given") is True
         truth = expected(roots[color], color, names, games)
         for game in answer["games"]:
             for name in ("date", "white", "white_elo", "black", "black_elo", "result", "event"):

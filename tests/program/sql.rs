@@ -319,7 +319,7 @@ mod session {
         assert_eq!(read("b.csv"), "\nf\n─\n6\n1 row\n\ng\n─\n7\n1 row\n");
         assert_eq!(sample.names(), ["a.csv", "b.csv", "games.db"]);
         insta::assert_snapshot!(sample.failure(&[".output a.csv"]), @"pgndex: error: a.csv: already exists; remove it first, or name another file");
-        insta::assert_snapshot!(sample.failure(&[".output games.db-wal"]), @"pgndex: error: games.db-wal: is the database itself or one of its auxiliary files; name another file");
+        insta::assert_snapshot!(sample.failure(&[".output games.db-wal"]), @"pgndex: error: games.db-wal: the database itself or one of its auxiliary files; name another file");
         // If a statement fails, no file is left.
         sample.failure(&[".output c.csv\nSELECT 1;\nSELECT nonsense;"]);
         assert_eq!(sample.names(), ["a.csv", "b.csv", "games.db"]);
@@ -820,7 +820,7 @@ mod terminal {
             let Some(mut terminal) = Terminal::open(&sample, 200, &format!("--history {name}")) else {
                 return;
             };
-            terminal.until("is not a history file of the prompt; name another file");
+            terminal.until("not a history file of the prompt; name another file");
             terminal.until("status=1");
             let kept = fs::read_to_string(sample.path(name.trim_start_matches('\\'))).expect("the file");
             assert_eq!(kept, text);
@@ -829,7 +829,7 @@ mod terminal {
             let Some(mut terminal) = Terminal::open(&sample, 200, &format!("--history {name}")) else {
                 return;
             };
-            terminal.until("is the database itself or one of its auxiliary files; name another file");
+            terminal.until("the database itself or one of its auxiliary files; name another file");
             terminal.until("status=1");
         }
         assert_eq!(sample.names(), ["#V2", "empty", "games.db", "notes.txt", "typed.txt"]);

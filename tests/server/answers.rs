@@ -217,7 +217,7 @@ fn unreadable_requests_are_reported_with_a_hint() {
         ("/api/games?wihte=x", 400, "did you mean \"white\"?"),
         ("/api/games?eloMin=high", 400, "eloMin"),
         ("/api/games?eloMin=2000&eloMax=1000", 400, "swap the two"),
-        ("/api/games?since=2020-13", 400, "not a date"),
+        ("/api/games?since=2020-13", 400, "no such month"),
         ("/api/games?limit=0", 400, "from 1 to 500"),
         ("/api/games?limit=501", 400, "from 1 to 500"),
         ("/api/player?name=fischer&limit=0", 400, "from 1 to 1000"),
@@ -232,6 +232,7 @@ fn unreadable_requests_are_reported_with_a_hint() {
         ("/api/games?like=8/8", 400, "because: the number of ranks"),
         ("/api/games?like=8/5pk1/R5p1/8/6P1/8/r4PK1/8&sort=date", 400, "sort: leave it out"),
         ("/api/games?like=8/5pk1/R5p1/8/6P1/8/r4PK1/8&variations", 400, "variations: leave it out"),
+        ("/api/games?variations", 400, "variations: needs a position"),
         ("/api/games?wxyz=1", 400, "no such parameter; known parameters: "),
         (
             "/api/games?source=nope.pgn",

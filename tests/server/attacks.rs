@@ -220,6 +220,7 @@ fn sql_only_reads() {
     ] {
         assert_eq!(server.sql(sql).status, 200, "{sql}");
     }
+    assert!(server.sql("SELECT * FROM dbstat").body.contains("The table dbstat cannot be used here."));
     assert_eq!(server.sql("SELECT fen_key('8/8/8/4k3/8/4K3/4P3/8 w - -')").status, 200);
 }
 

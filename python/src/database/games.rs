@@ -15,7 +15,7 @@ use crate::rows::{Failure, Producer, Rows};
 const AT_A_TIME: usize = 1024;
 
 pub(super) fn order(word: &str) -> PyResult<HitOrder> {
-    Ok(match word {
+    Ok(match &*word.to_ascii_lowercase() {
         "game" => HitOrder::Game,
         "rating" => HitOrder::Rating,
         "date" => HitOrder::Date,

@@ -154,10 +154,15 @@ impl DatabaseSettingsArgs {
         self.encoding.is_some()
     }
 
-    /// Whether the user gave an option that determines which games and annotations of a file are stored, or
-    /// how its text is decoded.
-    pub(crate) const fn changes_games(&self) -> bool {
-        self.duplicates.is_some() || self.annotations.is_some() || self.encoding.is_some()
+    /// The given options that determine which games and annotations of a file are stored, or how its text is
+    /// decoded.
+    pub(crate) fn changing_games(&self) -> Vec<&'static str> {
+        let options = [
+            ("--duplicates", self.duplicates.is_some()),
+            ("--annotations", self.annotations.is_some()),
+            ("--encoding", self.encoding.is_some()),
+        ];
+        options.into_iter().filter(|(_, is_given)| *is_given).map(|(option, _)| option).collect()
     }
 
     /// `options` with the rule for duplicates, the annotations and the encoding that these arguments give.

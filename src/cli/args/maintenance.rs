@@ -230,7 +230,7 @@ const MESSAGES: &str = "Messages";
 pub(crate) struct LogArgs {
     /// Show no progress and no summary.
     ///
-    /// Errors, the result of `verify` and what `repair` could not restore are still shown.
+    /// Errors, important notes and the results of checks are still shown.
     #[arg(help_heading = MESSAGES, long, short)]
     pub(crate) quiet: bool,
     /// Format of notes, errors and progress on standard error.

@@ -92,7 +92,8 @@ pub(crate) enum FindFormat {
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Each game counts once. If it reached the position several times, only the last move played there counts. \
-Games without a result are not counted. Bars show the shares of White's wins, draws and Black's wins (with --ascii: '#', '=' and '.').
+Games without a result are not counted. Bars show the shares of White's wins, draws and Black's wins (with \
+--ascii: '#', '=' and '.').
 
 If a position has no opening name, the last named position before it gives the name. For a position given \
 by moves, a line shows how many games reached it by another move order.
@@ -143,7 +144,7 @@ pub(crate) struct ExploreArgs {
     /// A position reached by several lines is expanded once; elsewhere the tree refers to it.
     #[arg(long, value_name = "N", value_parser = within(1..=40_u32), conflicts_with_all = ["versus", "variations", "limit", "top", "recent", "svg"])]
     pub(crate) depth: Option<u32>,
-    /// With --depth: show only moves played in at least this percentage of the games with the starting position
+    /// With --depth: show only moves played in at least this percentage of the games with the first position
     #[arg(hide_short_help = true, long, value_name = "PERCENT", default_value_t = 5, value_parser = within(0..=100_u32), requires = "depth")]
     pub(crate) least_share: u32,
     #[command(flatten)]

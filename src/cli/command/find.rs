@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use pgndex::board::Color;
 use pgndex::query::{
-    AllHits, FindQuery, FindTarget, FoundPosition, LineMatch, LineMove, NoHits, PositionQuery, Total,
-    filters_given, number_before, write_pgn,
+    AllHits, CountedGames, FindQuery, FindTarget, FoundPosition, LineMatch, LineMove, NoHits, PositionQuery,
+    Total, number_before, write_pgn,
 };
 use pgndex::store::row::GameId;
 use pgndex::store::{Database, GameFilter, Hit, Lines, Seek as _};
@@ -14,8 +14,8 @@ use pgndex::store::{Database, GameFilter, Hit, Lines, Seek as _};
 use crate::cli::args::{FindArgs, FindFormat, FindTargetArgs, SqlFormat, filter_option, read_fen};
 use crate::cli::error::wrong_value;
 use crate::cli::notes::{
-    games_that_reached, note_alternatives, note_players, note_skipped, note_unknown, note_variants,
-    note_without_one, read_lines,
+    games_that_reached, note_filtered_out, note_players, note_skipped, note_unknown, note_variants,
+    read_lines,
 };
 use crate::cli::render::{RowWriter, Value, all_hint, counted, grouped, shown, stdout, write_json};
 use crate::cli::terminal::{note, note_time};
@@ -161,22 +161,17 @@ fn note_nothing(find: &FindQuery<'_>, filter: &GameFilter) -> anyhow::Result<()>
         return Ok(());
     }
     note_no_hits(&nothing, find);
-    let as_given = |field: &str| Some(filter_option(field));
-    let has_several = filters_given(filter) > 1;
-    match (&nothing, find.target) {
-        (NoHits::NoGame { .. }, _) if has_several => {
-            note_without_one(find.database, filter, None, false, &as_given)?;
+    let counted = match (&nothing, find.target) {
+        (NoHits::FilteredOut { .. }, FindTarget::Position(query)) => {
+            CountedGames::Reached { position: &query.position, finished: false }
         }
-        // If only one filter is given, it is the one that excludes all games.
-        (NoHits::NoGame { .. }, _) => {
-            note_alternatives(find.database, filter, &filter_option)?;
+        (NoHits::NoneFits { .. }, FindTarget::Sequence(sequence)) => {
+            CountedGames::Matching { sequence, lines: find.lines }
         }
-        (NoHits::FilteredOut { .. }, FindTarget::Position(query)) if has_several => {
-            note_without_one(find.database, filter, Some(&query.position), false, &as_given)?;
-        }
-        _ => {}
-    }
-    Ok(())
+        (NoHits::NoGame { .. } | NoHits::NoneFits { .. }, _) => CountedGames::All,
+        _ => return Ok(()),
+    };
+    note_filtered_out(find.database, filter, counted, &|field| Some(filter_option(field)))
 }
 
 /// Prints why nothing was found.

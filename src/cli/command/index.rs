@@ -18,7 +18,8 @@ use pgndex::store::{Database, KnownSource, Snapshot, SourceContent};
 use crate::cli::args::{IndexArgs, OnProblemArg};
 use crate::cli::error::{AT_FIRST_ERROR, naming_options, wrong_value};
 use crate::cli::render::{
-    Done, Report, bytes, counted, is_sqlite, printable, problem_query, refuse_file_of, refuse_standard_output,
+    Done, Report, bytes, counted, is_sqlite, printable, problem_query, refuse_file_of,
+    refuse_standard_output, shell_word,
 };
 use crate::cli::report::{Status, report_done};
 use crate::cli::terminal::{display_run, log, sqlite, stop_on_signal, stop_run};
@@ -53,7 +54,7 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
             if args.report.json {
                 report_outcome(args, &Summary { added: true, ..Summary::default() })?;
             }
-            log::note(&format!("{error}; nothing was added"));
+            log::note(&error.to_string());
             return Ok(Status::Done);
         }
         plan => plan?,
@@ -78,7 +79,9 @@ pub(crate) fn run(args: &IndexArgs) -> anyhow::Result<Status> {
         note.into_iter().for_each(log::note);
     }
     let found = summary.games + summary.left_out + summary.duplicates.skipped();
-    if found == 0 && summary.known_sources == 0 {
+    let is_explained =
+        [&summary.unreadable, &summary.damaged, &summary.gameless].iter().any(|of| !of.is_empty());
+    if found == 0 && summary.known_sources == 0 && !is_explained {
         log::note("no games were found");
     }
     Ok(status(&summary))
@@ -95,9 +98,10 @@ fn check_arguments(args: &IndexArgs) -> anyhow::Result<()> {
     written.into_iter().try_for_each(refuse_standard_output)?;
     if args.drop_missing && !args.reread {
         // clap does not enforce `requires` if a given argument conflicts with the required argument.
-        return Err(wrong_value(
-            "--drop-missing needs --reread, which reads the PGN files of the database again",
-        ));
+        return Err(wrong_value(format!(
+            "--drop-missing needs --reread, which reads the PGN files of the database again: pgndex index --reread --drop-missing {}",
+            shell_word(&args.database.to_string_lossy())
+        )));
     }
     Ok(())
 }
@@ -117,7 +121,7 @@ fn check_database(args: &IndexArgs, options: &IndexOptions) -> anyhow::Result<()
     }
     if args.parquet.is_some() && is_sqlite(&args.database) {
         bail!(
-            "{0}: is a database, but with --parquet all files are read as PGN; to write its tables, run `pgndex export {0} --parquet DIR`",
+            "{0}: a database, but with --parquet all files are read as PGN; to write its tables, run `pgndex export {0} --parquet DIR`",
             args.database.display()
         );
     }
@@ -213,10 +217,13 @@ fn note_options_without_effect(args: &IndexArgs, summary: &Summary) {
         );
     }
     let are_known = summary.known_sources > 0 && summary.bytes == 0 && !args.report.log.quiet;
-    if are_known && args.made_with.changes_games() {
-        log::note(
-            "--duplicates, --annotations and --encoding apply to new games; --reread reads all files again with these options",
-        );
+    let given = args.made_with.changing_games();
+    if let (true, Some((last, others))) = (are_known, given.split_last()) {
+        let (options, apply) = match others {
+            [] => (String::new(), "applies"),
+            _ => (format!("{} and ", others.join(", ")), "apply"),
+        };
+        log::note(&format!("{options}{last} {apply} to new games; --reread reads all files again"));
     }
 }
 

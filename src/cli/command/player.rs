@@ -3,11 +3,11 @@
 use std::io::{BufWriter, Write};
 use std::time::Instant;
 
-use pgndex::query::{PlayerQuery, PlayerRecord, similar_names};
+use pgndex::query::{CountedGames, PlayerQuery, PlayerRecord, similar_names};
 use pgndex::store::Database;
 
 use crate::cli::args::{PlayerArgs, PlayerFormat, SqlFormat, filter_option};
-use crate::cli::notes::{filters_in_words, note_matching, note_similar, note_unknown, note_without_one};
+use crate::cli::notes::{filters_in_words, note_filtered_out, note_matching, note_similar, note_unknown};
 use crate::cli::render::{
     Existing, OutputFile, Sections, check, counted, not_written, printable, refuse_pgn, refuse_source,
     stdout, terminal_width, unless_standard_output, write_json, write_page, write_tables,
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &PlayerArgs) -> anyhow::Result<()> {
         note_unknown(&unknown, &named);
         if unknown.is_empty() {
             note("no game of this player passes the filters");
-            note_without_one(&database, &filter, None, false, &|field| {
+            note_filtered_out(&database, &filter, CountedGames::All, &|field| {
                 (field != "player").then(|| filter_option(field))
             })?;
         }

@@ -16,7 +16,9 @@ use pgndex::store::{Database, GameFilter, NameFilter, PlayerAlias};
 use crate::cli::args::{PlayersArgs, RowFormat, SqlFormat};
 use crate::cli::command::open_to_write;
 use crate::cli::notes::{names_and_games, note_similar, note_unknown};
-use crate::cli::render::{RowWriter, Value, all_hint, counted, grouped, printable, stdout, write_json};
+use crate::cli::render::{
+    RowWriter, Value, all_hint, counted, grouped, printable, shell_word, stdout, write_json,
+};
 use crate::cli::terminal::note;
 
 /// A column: its name, and the function that returns its value.
@@ -169,7 +171,6 @@ fn change(
     if aliases != before {
         aliases.write(&database, &lock)?;
     }
-    drop(lock);
     name.map_or(Ok(()), |name| report_player(&database, &name))
 }
 
@@ -178,15 +179,28 @@ fn change(
 /// # Errors
 /// If a name is ambiguous, FIDE numbers contradict each other, or the database cannot be written.
 fn merge(path: &Path, names: &[String]) -> anyhow::Result<()> {
+    let mut undo = None;
     change(path, |database, aliases| {
+        let rows = aliases.rows();
+        let is_single = |name: &String| !rows.iter().any(|row| [&row.name, &row.alias].contains(&name));
         let chosen =
             names.iter().map(|name| choose_name(database, aliases, name)).collect::<Result<Vec<_>, _>>()?;
         let Some((name, others)) = chosen.split_first() else { return Ok(None) };
         for other in others {
             aliases.merge(name, other)?;
         }
+        undo = match others {
+            [other] if is_single(other) => Some(other.clone()),
+            _ if chosen.iter().all(is_single) => Some(name.clone()),
+            _ => None,
+        };
         Ok(Some(name.clone()))
-    })
+    })?;
+    if let Some(name) = undo {
+        let [path, name] = [&path.to_string_lossy(), &*name].map(shell_word);
+        note(&format!("to undo this: pgndex players {path} --split {name}"));
+    }
+    Ok(())
 }
 
 /// Merges the names that a file lists.

@@ -6,14 +6,14 @@ use std::time::Instant;
 use anyhow::{Context as _, bail};
 use pgndex::board::{Color, Position};
 use pgndex::query::{
-    Book, Departure, FollowingGame, Repertoire, RepertoireError, RepertoireLine, RepertoireMove,
-    RepertoireQuery, Score, number_before, push_move, similar_names,
+    Book, CountedGames, Departure, FollowingGame, Repertoire, RepertoireError, RepertoireLine,
+    RepertoireMove, RepertoireQuery, Score, number_before, push_move, similar_names,
 };
 use pgndex::source::{self, DecodeOptions};
-use pgndex::store::{Database, Selection};
+use pgndex::store::{Database, GameFilter, Selection};
 
 use crate::cli::args::{RepertoireArgs, RowFormat, SqlFormat, filter_option};
-use crate::cli::notes::{note_players, note_skipped, note_unknown};
+use crate::cli::notes::{note_filtered_out, note_players, note_skipped, note_unknown};
 use crate::cli::render::{
     RowWriter, Value, counted, grouped, percent, print_json, print_line, printable, sign,
 };
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &RepertoireArgs) -> anyhow::Result<()> {
     if repertoires.is_empty() {
         bail!("{}: this file has no moves; is it a PGN file?", name());
     }
-    note_outcome(&database, &selection, &repertoires)?;
+    note_outcome(&database, &filter, &selection, &repertoires)?;
     match args.format {
         RowFormat::Table => repertoires.iter().try_for_each(|repertoire| write(repertoire, limit))?,
         RowFormat::Json => print_json(&repertoires)?,
@@ -77,20 +77,25 @@ pub(crate) fn run(args: &RepertoireArgs) -> anyhow::Result<()> {
 /// If no game followed the repertoires, prints why. Also prints each side that was guessed.
 fn note_outcome(
     database: &Database,
+    filter: &GameFilter,
     selection: &Selection,
     repertoires: &[Repertoire],
 ) -> anyhow::Result<()> {
     if !repertoires.iter().any(reached) {
         note_unknown(&similar_names(database, selection)?, &filter_option);
         if !note_skipped(database, selection)? {
-            note(match database.count_games_of(selection)? {
-                0 if selection.is_all() => "the database has no games",
-                0 => "no game passes the filters",
-                _ => "no game followed the repertoire",
-            });
+            match database.count_games_of(selection)? {
+                0 if selection.is_all() => note("the database has no games"),
+                0 => {
+                    note("no game passes the filters");
+                    let option = |field: &str| Some(filter_option(field));
+                    note_filtered_out(database, filter, CountedGames::All, &option)?;
+                }
+                _ => note("no game followed the repertoire"),
+            }
         }
     }
-    for repertoire in repertoires.iter().filter(|repertoire| !repertoire.is_side_told) {
+    for repertoire in repertoires.iter().filter(|repertoire| !repertoire.is_side_given) {
         note(&format!(
             "for games without the tag Orientation, the side was guessed: {}; if this is wrong, use --side {}",
             repertoire.side.name(),

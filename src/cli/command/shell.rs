@@ -50,7 +50,7 @@ pub(crate) fn man(args: &ManArgs) -> anyhow::Result<()> {
     let directory = &args.directory;
     refuse_standard_output(directory)?;
     if directory.is_file() {
-        anyhow::bail!("{}: is a file; name a directory", directory.display());
+        anyhow::bail!("{}: a file; name a directory", directory.display());
     }
     fs::create_dir_all(directory)
         .with_context(|| format!("{}: cannot create this directory; name another", directory.display()))?;

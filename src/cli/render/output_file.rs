@@ -134,7 +134,7 @@ pub(crate) fn unless_standard_output(path: Option<&Path>) -> Option<&Path> {
 pub(crate) fn refuse_file_of(database: &Path, path: &Path) -> anyhow::Result<()> {
     ensure!(
         !is_file_of(database, path),
-        "{}: is the database itself or one of its auxiliary files; name another file",
+        "{}: the database itself or one of its auxiliary files; name another file",
         path.display()
     );
     Ok(())
@@ -194,7 +194,7 @@ pub(crate) fn check(
         refuse_file_of(database, path)?;
     }
     match fs::metadata(path) {
-        Ok(found) if found.is_dir() => bail!("{shown}: is a directory; {instead}"),
+        Ok(found) if found.is_dir() => bail!("{shown}: a directory; {instead}"),
         Ok(found) if !found.is_file() => bail!("{shown}: not a file; {instead}"),
         Ok(_) if existing == Existing::Kept => {
             bail!("{shown}: already exists; use --overwrite to replace it, or name another file")
@@ -203,7 +203,7 @@ pub(crate) fn check(
             bail!("{shown}: already exists; remove it first, or name another file")
         }
         Ok(_) if is_sqlite(path) => {
-            bail!("{shown}: is an SQLite database, which this command does not replace; name another file")
+            bail!("{shown}: an SQLite database, which this command does not replace; name another file")
         }
         Err(_) if path.is_symlink() => bail!("{shown}: a link to a missing file; {instead}"),
         Err(_) if !directory(path).is_dir() => {
@@ -222,7 +222,7 @@ pub(crate) fn refuse_pgn(path: &Path) -> anyhow::Result<()> {
     let shown = path.display();
     ensure!(
         !holds_games(&head(path)),
-        "{shown}: is a PGN file, which this command does not replace; name another file"
+        "{shown}: a PGN file, which this command does not replace; name another file"
     );
     Ok(())
 }

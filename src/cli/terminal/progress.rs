@@ -51,7 +51,7 @@ pub(crate) fn display<T>(quiet: bool, snapshot: impl Fn() -> Snapshot + Sync, wo
     result.expect("the work was done once")
 }
 
-/// Like [`display`], for work of any type. So this function is compiled only once.
+/// Like [`display`], but not generic, so it is compiled only once.
 fn display_during(quiet: bool, snapshot: &(dyn Fn() -> Snapshot + Sync), work: &mut dyn FnMut()) {
     let seconds = Duration::from_secs;
     if quiet || environment::is_on(environment::NO_PROGRESS) {

@@ -137,7 +137,10 @@ fn rewritten_note(path: &Path, what: &str, options: &IndexOptions) -> String {
         Duplicates::Keep => "games already in the database are added once more",
         Duplicates::Skip | Duplicates::Moves => "games already in the database are skipped as duplicates",
     };
-    format!("{} has changed since it was indexed ({what}) and is read as a new file; {games}", path.display())
+    format!(
+        "{} has changed since it was indexed ({what}) and is read as a new file; its earlier games stay, and {games}",
+        path.display()
+    )
 }
 
 /// The options, but with the layout, the threshold and the openings of the database. Fails if another layout,

@@ -169,7 +169,7 @@ impl Sequencer {
         if count.games_found() > 0 {
             None
         } else if is_stream && !count.has_text {
-            Some("is empty; did the program that writes to it fail?")
+            Some("the input is empty; did the program that writes to it fail?")
         } else {
             has_text_alone.then(|| count.other_text.unwrap_or(NO_GAMES))
         }

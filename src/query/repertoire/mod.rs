@@ -65,7 +65,7 @@ pub struct Repertoire {
     /// Whether the side was given, in the request or in the PGN's tags. `false`: the side was derived from
     /// the moves. It is the side that has several moves in fewer positions. If both sides have equally many
     /// such positions, it is the side that makes the last move of more lines.
-    pub is_side_told: bool,
+    pub is_side_given: bool,
     /// Number of different positions in the repertoire.
     pub positions: u64,
     /// The lines of the repertoire, in the order of its text: each from a start position to the last move of
@@ -275,7 +275,7 @@ impl RepertoireQuery<'_> {
         &self,
         mut places: RepertoirePositions,
         side: Color,
-        is_side_told: bool,
+        is_side_given: bool,
         reached: &mut ReachedGames<'_>,
     ) -> Result<Repertoire, RepertoireError> {
         let latest = self.count(&mut places, side, reached)?;
@@ -294,7 +294,7 @@ impl RepertoireQuery<'_> {
         let (games, more_games) = self.following(latest, &places)?;
         Ok(Repertoire {
             side,
-            is_side_told,
+            is_side_given,
             positions: places.places.len() as u64,
             lines,
             unanswered,

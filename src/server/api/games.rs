@@ -75,6 +75,9 @@ fn games(call: &Call, database: &Database) -> Result<Answer, Problem> {
     if lines == Lines::All && matches!(&target, FindTarget::Sequence(sequence) if sequence.asks_for_moves()) {
         return Err(Problem::parameter("move", "matches only played moves; leave out variations"));
     }
+    if lines == Lines::All && matches!(target, FindTarget::Games) {
+        return Err(Problem::parameter("variations", "needs a position or a description"));
+    }
     let sort = call.text("sort");
     if matches!(target, FindTarget::Like(_)) && (sort.is_some() || lines == Lines::All) {
         let name = if sort.is_some() { "sort" } else { "variations" };

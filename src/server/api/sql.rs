@@ -176,6 +176,11 @@ fn refused(message: &str, words: &[&str]) -> Option<String> {
             )
         }
         Some(function) => format!("The function {function} cannot be used here."),
+        // SQLite names the column too: `access to dbstat.name is prohibited`.
+        None if message.ends_with(" is prohibited") => {
+            let name = message.trim_start_matches("access to ").rsplit('.').nth(1).unwrap_or_default();
+            format!("The table {name} cannot be used here.")
+        }
         None if message.starts_with("not authorized") => {
             "Only one statement that reads tables and views can be run here: SELECT, VALUES, WITH or EXPLAIN."
                 .to_owned()

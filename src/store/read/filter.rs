@@ -16,7 +16,10 @@ pub enum FilterError {
     /// The text is not a date.
     #[error("not a date; write YYYY, YYYY.MM or YYYY.MM.DD")]
     Date,
-    /// The day is after the last day of its month.
+    /// The month is not one of the twelve.
+    #[error("there is no such month; write 01 to 12")]
+    NoSuchMonth,
+    /// The day is 0, or after the last day of its month.
     #[error("there is no such day; that month has {days} days")]
     NoSuchDay {
         /// The number of days of the month.
@@ -82,17 +85,16 @@ impl FromStr for DatePrefix {
     /// Parses a date, a month or a year; `-` and `/` are accepted instead of dots.
     fn from_str(text: &str) -> Result<Self, FilterError> {
         let mut fields = text.trim().split(['.', '-', '/']);
-        let mut field = |digits: usize, most: u32| match fields.next() {
+        let mut field = |digits: usize| match fields.next() {
             None => Ok(None),
             Some(field) => {
-                let number = field.parse().ok().filter(|number| (1..=most).contains(number));
                 let is_digits = field.bytes().all(|byte| byte.is_ascii_digit()) && field.len() <= digits;
-                number.filter(|_| is_digits).map(Some).ok_or(FilterError::Date)
+                field.parse().ok().filter(|_| is_digits).map(Some).ok_or(FilterError::Date)
             }
         };
-        let year: Option<u32> = field(4, 9999)?;
-        let (month, day) = (field(2, 12)?, field(2, 31)?);
-        let mut date = format!("{:04}", year.ok_or(FilterError::Date)?);
+        let year: u32 = field(4)?.filter(|&year| year > 0).ok_or(FilterError::Date)?;
+        let (month, day) = (field(2)?, field(2)?);
+        let mut date = format!("{year:04}");
         for number in [month, day].into_iter().flatten() {
             date += &format!(".{number:02}");
         }
@@ -101,11 +103,14 @@ impl FromStr for DatePrefix {
         if fields.next().is_some() || year_digits != 4 {
             return Err(FilterError::Date);
         }
-        let days = days_of_month(year, month);
-        if day.is_some_and(|day| day > days) {
-            return Err(FilterError::NoSuchDay { days });
+        let days = |month| days_of_month(Some(year), Some(month));
+        match (month, day) {
+            (Some(month), _) if !(1..=12).contains(&month) => Err(FilterError::NoSuchMonth),
+            (Some(month), Some(day)) if !(1..=days(month)).contains(&day) => {
+                Err(FilterError::NoSuchDay { days: days(month) })
+            }
+            _ => Ok(Self(date)),
         }
-        Ok(Self(date))
     }
 }
 
@@ -192,22 +197,20 @@ mod tests {
         ] {
             assert_eq!(read(text).as_deref(), Ok(date), "{text}");
         }
-        for text in [
-            "",
-            "92",
-            "1992.13",
-            "1992.00",
-            "1992.1.32",
-            "1992.1.1.1",
-            "1992.",
-            "+992",
-            "19920",
-            "yesterday",
-            "'",
-        ] {
+        for text in ["", "92", "1992.1.1.1", "1992.", "+992", "19920", "yesterday", "'"] {
             assert_eq!(read(text), Err(FilterError::Date), "{text}");
         }
-        for (text, days) in [("2021-02-31", 28), ("2024.2.30", 29), ("1900.02.29", 28), ("2000.11.31", 30)] {
+        for text in ["1992.13", "1992.00", "2000-99-99"] {
+            assert_eq!(read(text), Err(FilterError::NoSuchMonth), "{text}");
+        }
+        for (text, days) in [
+            ("1992.1.32", 31),
+            ("1992.1.0", 31),
+            ("2021-02-31", 28),
+            ("2024.2.30", 29),
+            ("1900.02.29", 28),
+            ("2000.11.31", 30),
+        ] {
             assert_eq!(read(text), Err(FilterError::NoSuchDay { days }), "{text}");
         }
         assert_eq!(read("2000.02.29").as_deref(), Ok("2000.02.29"));

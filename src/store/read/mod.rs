@@ -1,7 +1,6 @@
 //! Queries on the tables.
 
 pub(crate) mod annotation;
-pub(crate) mod block;
 pub(crate) mod features;
 pub(crate) mod filter;
 pub(crate) mod game;

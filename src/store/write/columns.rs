@@ -5,11 +5,11 @@ use rusqlite::{Connection, Row, params};
 
 use crate::id::GameId;
 use crate::store::block_set::{block_of, games_of};
+use crate::store::blocks::blocks_with_games;
 use crate::store::cell::{Cells, GAME_COLUMN};
 use crate::store::error::Result;
 use crate::store::game_column::{COLUMNS, ColumnBuilder, StoredColumns, places};
 use crate::store::game_set::GameSet;
-use crate::store::read::block::blocks_with_games;
 use crate::store::read::game_column::BlockColumns;
 use crate::store::row::virtual_table::{Cell, Rows as _};
 use crate::store::row::{GameRow, HeaderBatch};

@@ -34,8 +34,8 @@ impl Build {
         let target = lock.target().to_owned();
         let kept = dependents(database.connection())
             .map_err(|source| Error::sqlite(&target, "read the schema", source))?;
-        if let Some(name) = kept.into_iter().next() {
-            return Err(ErrorKind::CannotConvert(name).at(&target));
+        if let Some(object) = kept.into_iter().next() {
+            return Err(ErrorKind::CannotConvert(object).at(&target));
         }
         let mut build = Self::of_target(database, lock, options)?;
         build.reopen()?;
@@ -63,14 +63,14 @@ impl Build {
 /// columns of `game_position` and `game_moves`; views and triggers whose SQL contains the database name
 /// `main`, because the old database has another name during the conversion.
 fn dependents(connection: &Connection) -> rusqlite::Result<Vec<String>> {
-    let sql = "SELECT name FROM main.sqlite_schema
+    let sql = "SELECT 'the ' || type || ' ' || name FROM main.sqlite_schema
                WHERE type IN ('index', 'trigger') AND tbl_name = 'game_position' AND sql NOTNULL
                    OR type IN ('view', 'trigger') AND (sql LIKE '%main.%' OR sql LIKE '%\"main\"%')
                UNION ALL
-               SELECT 'game_position.' || name FROM pragma_table_xinfo('game_position', 'main')
+               SELECT 'the column game_position.' || name FROM pragma_table_xinfo('game_position', 'main')
                WHERE name NOT IN ('game_id', 'ply', 'key', 'halfmove_clock', 'move_code', 'fen')
                UNION ALL
-               SELECT 'game_moves.' || name FROM pragma_table_xinfo('game_moves', 'main') WHERE name NOT IN ('game_id', 'moves')";
+               SELECT 'the column game_moves.' || name FROM pragma_table_xinfo('game_moves', 'main') WHERE name NOT IN ('game_id', 'moves')";
     read_rows(&mut connection.prepare(sql)?, [], |row| row.get(0))
 }
 

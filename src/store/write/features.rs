@@ -4,9 +4,9 @@ use rusqlite::{Connection, params};
 
 use crate::store::block_games::BlockGames;
 use crate::store::block_set::{block_of, decode_whole, encode, encode_with};
+use crate::store::blocks::blocks_with_games;
 use crate::store::cell::read_rows;
 use crate::store::features::{BlockSets, FeatureBlock, FeatureKind, SetRows};
-use crate::store::read::block::blocks_with_games;
 use crate::store::read::features::{block_sets, each_block_set, fill_block};
 use crate::store::row::HeaderBatch;
 

@@ -46,11 +46,11 @@ pub(crate) struct Verdict {
 
 impl Verdict {
     fn changed() -> Self {
-        Self { state: SourceState::Changed, message: "has changed since it was indexed".to_owned() }
+        Self { state: SourceState::Changed, message: "the file has changed since it was indexed".to_owned() }
     }
 
     fn unread() -> Self {
-        let message = "could not be read to its end when it was indexed".to_owned();
+        let message = "the file could not be read to its end when it was indexed".to_owned();
         Self { state: SourceState::Unreadable, message }
     }
 
@@ -58,11 +58,11 @@ impl Verdict {
         match error {
             source::Error::Missing { path } => {
                 let message = if path.as_os_str() == "-" {
-                    "was standard input, which cannot be read again"
+                    "standard input cannot be read again"
                 } else if path.exists() {
-                    "is not a regular file"
+                    "not a regular file"
                 } else {
-                    "no longer exists"
+                    "the file no longer exists"
                 };
                 Self { state: SourceState::Missing, message: message.to_owned() }
             }

@@ -10,7 +10,7 @@ use pgndex::board::Position;
 use pgndex::opening::OpeningBook;
 use pgndex::picture::continuation_arrows;
 use pgndex::query::{
-    ExploreAnswer, ExploreQuery, HistoryYear, PositionStatistics, match_line, similar_names,
+    CountedGames, ExploreAnswer, ExploreQuery, HistoryYear, PositionStatistics, match_line, similar_names,
 };
 use pgndex::store::{Database, GameFilter, ListLengths, Selection};
 
@@ -18,7 +18,7 @@ use crate::cli::args::{ExploreArgs, ExploreFormat, read_position};
 use crate::cli::command::find::{no_line, note_assumptions, note_line_match};
 use crate::cli::error::wrong_value;
 use crate::cli::notes::{
-    note_alternatives, note_players, note_skipped, note_unknown, note_variants, note_without_one, read_lines,
+    note_filtered_out, note_players, note_skipped, note_unknown, note_variants, read_lines,
 };
 use crate::cli::render::{PictureOutput, print_json, use_ascii};
 use crate::cli::terminal::{note, note_time};
@@ -139,12 +139,8 @@ fn note_no_games(args: &ExploreArgs, explore: &ExploreQuery<'_>, filter: &GameFi
     if is_all && is_start {
         note("all games start from set-up positions, as in Chess960; give such a position with --fen");
     }
-    if note_alternatives(explore.database, filter, &|field| args.option(field))? {
-        return Ok(());
-    }
-    note_without_one(explore.database, filter, Some(&explore.query.position), true, &|field| {
-        Some(args.option(field))
-    })
+    let counted = CountedGames::Reached { position: &explore.query.position, finished: true };
+    note_filtered_out(explore.database, filter, counted, &|field| Some(args.option(field)))
 }
 
 /// Prints the moves played in two sets of games.

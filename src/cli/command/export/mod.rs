@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use anyhow::ensure;
 use chosen::Chosen;
 use pgndex::query::{
-    Choice, Draw, GameFields, PositionFields, PositionFormat, PositionQuery, Positions, Sample,
+    Choice, CountedGames, Draw, GameFields, PositionFields, PositionFormat, PositionQuery, Positions, Sample,
     WantedPositions, choose_games, write_normalized_pgn, write_pgn, write_positions,
 };
 use pgndex::store::row::{GameId, GameStatus, Ply};
@@ -23,7 +23,7 @@ use serde::Serialize;
 use crate::cli::args::{ExportArgs, ExportFormat, filter_option};
 use crate::cli::environment;
 use crate::cli::error::Stopped;
-use crate::cli::notes::{note_alternatives, note_skipped, note_variants};
+use crate::cli::notes::{note_filtered_out, note_skipped, note_variants};
 use crate::cli::render::{
     Existing, OutputFile, check, counted, csv_cell, not_written, refuse_pgn, refuse_source, shown, stdout,
     unless_standard_output,
@@ -120,8 +120,18 @@ fn complete(target: Option<OutputFile>, args: &ExportArgs, counts: &Counts) -> a
 /// same positions again. Also prints how many of the written games are incomplete.
 fn note_outcome(database: &Database, chosen: &Chosen<'_>, counts: &Counts) -> anyhow::Result<()> {
     let games = counts.games.load(Ordering::Relaxed);
-    if games == 0 && chosen.args.sql.is_none() && !note_skipped(database, &database.select(chosen.filter)?)? {
-        note_alternatives(database, chosen.filter, &filter_option)?;
+    if games == 0 && chosen.args.sql.is_none() {
+        let selection = database.select(chosen.filter)?;
+        if !note_skipped(database, &selection)? && database.count_games_of(&selection)? == 0 {
+            // The wanted positions add two filters, which are not options.
+            let given = chosen.args.filter.filter()?;
+            let option = |field: &str| match field {
+                "plies_min" if given.plies_min.is_none() => None,
+                "with_evals" if !given.with_evals => None,
+                field => Some(filter_option(field)),
+            };
+            note_filtered_out(database, chosen.filter, CountedGames::All, &option)?;
+        }
     }
     if let Some(query) = chosen.query.filter(|_| games == 0) {
         note_variants(database, &query.position, Lines::Main)?;

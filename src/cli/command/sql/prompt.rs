@@ -90,7 +90,7 @@ type PromptEditor = Editor<Completer, rustyline::history::DefaultHistory>;
 /// history.
 fn open_history(editor: &mut PromptEditor, path: &Path) -> anyhow::Result<()> {
     if path.exists() && !is_history(path) {
-        bail!("{}: is not a history file of the prompt; name another file", path.display());
+        bail!("{}: not a history file of the prompt; name another file", path.display());
     }
     OpenOptions::new().append(true).create(true).open(path).with_context(|| cannot_write(path))?;
     editor.load_history(path).with_context(|| format!("{}: cannot read the history", path.display()))

@@ -9,8 +9,9 @@ const LISTING = [...FILTERS, ...TARGETS, "sort"];
 
 /** The parameters of an address that determine a list. They stay in order: those after `then` describe a later position of the game. */
 export function listQuery(query = params()) {
-  // The server refuses these with `like`, which has its own order and searches the main lines.
-  const refused = query.get("like") ? ["sort", "variations"] : [];
+  // The server refuses these with `like`, which has its own order and searches the main lines, and `variations` alone.
+  const hasTarget = TARGETS.some((name) => name !== "variations" && query.get(name));
+  const refused = query.get("like") ? ["sort", "variations"] : hasTarget ? [] : ["variations"];
   const isUsed = (name, value) => LISTING.includes(name) && !refused.includes(name) && (value !== "" || name === "then");
   return new URLSearchParams([...query].filter(([name, value]) => isUsed(name, value)));
 }

@@ -107,7 +107,7 @@ class RepertoireView {
 
   #repertoire(one) {
     const side = one.side === "w" ? "White" : "Black";
-    const note = one.is_side_told ? "" : " The file does not say for which side it is; the side was derived from its moves.";
+    const note = one.is_side_given ? "" : " The file does not say for which side it is; the side was derived from its moves.";
     return h("section", { class: "report" },
       h("div", {}, h("h2", { class: "big" }, `For ${side}`), h("p", { class: "soft" }, `${count(one.positions, "position")} in ${count(one.lines.length, "line")}.${note}`)),
       this.#departures("No answer", "Opponent moves outside the repertoire.", one.unanswered, one.unanswered_count, one.side),

@@ -6,8 +6,8 @@ use crate::board::{MoveCode, PositionKey};
 use crate::id::{GameId, Level, Ply};
 use crate::store::Result;
 use crate::store::block_set::block_of;
+use crate::store::blocks::last_game;
 use crate::store::cell::{Cells, GAME_POSITION, VISIT_SET};
-use crate::store::read::block::last_game;
 use crate::store::write::level::levels;
 
 /// Data about a position in a level that can change when games are removed.

@@ -6,7 +6,7 @@ use crate::id::GameId;
 use crate::store::block_set::{block_of, games_of};
 
 /// The last game; 0 if there are no games.
-pub(super) fn last_game(connection: &Connection) -> rusqlite::Result<GameId> {
+pub(crate) fn last_game(connection: &Connection) -> rusqlite::Result<GameId> {
     let mut last = connection.prepare_cached("SELECT max(game_id) FROM game")?;
     let last = last.query_row([], |row| row.get::<_, Option<i64>>(0))?.unwrap_or(0);
     Ok(GameId(u32::try_from(last).unwrap_or(u32::MAX)))
