@@ -280,7 +280,8 @@ impl Error {
     }
 
     /// If the error says that the disk is full, adds the space that the run needs, unless the error contains it
-    /// already. If `is_all_known` is `false`, the size of some input was unknown, so the estimate is a lower bound.
+    /// already. If `is_all_known` is `false`, the size of some input was unknown, and the estimate is a lower
+    /// bound.
     pub(crate) fn needing(self, estimate: &Estimate, is_all_known: bool) -> Self {
         let need = |bytes| match (bytes, is_all_known) {
             (0, _) => None,

@@ -108,8 +108,7 @@ impl Plan<'_> {
             Layout::Open => self.estimate.check_open(build.path(), &spill)?,
             Layout::Compact => self.estimate.check(build.path(), &spill)?,
         }
-        let target = Some(build.target())
-            .filter(|target| std::fs::metadata(target).is_ok_and(|metadata| metadata.len() > 0));
+        let target = Some(build.target()).filter(|target| file_size(target) > 0);
         let intake = Intake { replaced: target.map(Path::to_owned), ..Intake::all(sources) };
         let reports = Reports::create(options, sources, intake.last_source, Some(build.target()))?;
         let run = Run::new(self, intake, progress, started, spill.clone(), reports)?;

@@ -239,8 +239,8 @@ impl<'a> Reader<'a> {
         !tags.is_empty()
     }
 
-    /// Reads the tag pair at `at`. Also returns the kind of its problem, if there is one. `has_tags`: the game already has tag
-    /// pairs. `follows_tags`: no blank line is between them and `at`.
+    /// Reads the tag pair at `at`. Also returns the kind of its problem, if there is one. `has_tags`: the game
+    /// already has tag pairs. `follows_tags`: no blank line is between them and `at`.
     fn tag_at(
         &self,
         text: &'a [u8],

@@ -128,7 +128,10 @@ fn next_run(walk: &Mutex<Walk>, bytes: &[u8], blocks: usize) -> Option<(Range<us
     }
     let mut end = start;
     while end - start < RUN && end < bytes.len() {
-        match frame_length(&bytes[end..bytes.len().min(end + LONG)]) {
+        let rest = &bytes[end..];
+        // The length of a skippable frame is in its header.
+        let most = if is_skippable(rest) { rest.len() } else { rest.len().min(LONG) };
+        match frame_length(&rest[..most]) {
             Some(length) => end += length,
             // A very long or damaged frame: its decoder continues to the end of the archive.
             None if end == start => end = bytes.len(),

@@ -255,6 +255,18 @@ fn a_failed_strict_run_keeps_the_last_game() {
     }
 }
 
+/// A damaged line before the first tag pair of a game is a problem of the game.
+#[test]
+fn a_game_after_a_damaged_line_grows() {
+    for options in all_options() {
+        let growth = Growth::new();
+        let text = "Event \"x\"]\n[White \"A\"]\n[Black \"B\"]\n\n1. e4 e5 *\n";
+        growth.add(&text[..text.len() - 6], &options);
+        growth.add(text, &options);
+        growth.assert_sound("after a damaged line");
+    }
+}
+
 /// The original of a duplicate and of a prefix is skipped when its file grows, because it then has an error.
 #[test]
 fn duplicates_of_a_skipped_game() {

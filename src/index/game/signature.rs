@@ -71,7 +71,7 @@ impl Signatures {
         let plies = moves.len();
         let by_moves = comparison.rule == Duplicates::Moves && plies >= MIN_PLIES_OF_MOVES as usize;
         if comparison.rule == Duplicates::Keep || plies == 0 || !(by_moves || pairing.is_some()) {
-            self.push_none();
+            self.games.push(None);
             return;
         }
         let start = self.bytes.len();
@@ -93,11 +93,6 @@ impl Signatures {
         let hash = pairing.map(|_| comparison.hash.end(&hasher));
         let length = self.bytes.len() - start;
         self.games.push(Some(Signature { start, length, moves, hash, moves_hash }));
-    }
-
-    /// Adds a game that is not compared.
-    pub(crate) fn push_none(&mut self) {
-        self.games.push(None);
     }
 
     fn push_text(&mut self, text: &str) {

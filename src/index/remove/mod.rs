@@ -65,8 +65,8 @@ pub struct RemovalSummary {
 /// transaction is committed. Options for reading, such as those for duplicates and annotations, are ignored.
 ///
 /// Games that were skipped as duplicates of removed games are restored, if their files still begin with the
-/// indexed text. A filter is then applied again: restored games that match it are
-/// removed in another transaction, and are not counted.
+/// indexed text. A filter is then applied again: restored games that match it are removed in another
+/// transaction, and are not counted.
 ///
 /// # Errors
 /// If a source does not exist ([`ErrorKind::UnknownSource`](crate::store::ErrorKind::UnknownSource)), the database
@@ -232,8 +232,8 @@ struct OpenedDatabase<'t> {
 }
 
 impl<'t> OpenedDatabase<'t> {
-    /// Opens the locked database. Fails if a view has the name of a necessary table, or if tables disagree about
-    /// the number of games. Also fails if `game_position` has rows with greater ids than the last game.
+    /// Opens the locked database. Fails if a view has the name of a necessary table, or if tables disagree
+    /// about the number of games. Also fails if `game_position` has rows with greater ids than the last game.
     fn open(lock: &'t WriterLock, options: &'t IndexOptions, progress: &'t Progress) -> Result<Self> {
         let database = Database::open(lock.target())?;
         progress.watch(database.connection());

@@ -138,6 +138,9 @@ fn same_file(
 ) -> std::result::Result<SourceFile, String> {
     const PIECE: u64 = 1 << 20;
     let changed = || "it has changed since it was indexed".to_owned();
+    if progress.is_stopped() {
+        return Err(changed()); // The caller fails with `Error::Stopped`.
+    }
     let Some((bytes, digest)) = &source.text else {
         return Err("it could not be read completely when it was indexed".to_owned());
     };

@@ -10,10 +10,11 @@ use crate::store::read::source::{READINGS, Tail};
 use crate::store::row::{GameId, HeaderBatch, SourceId};
 use crate::store::write::bulk::BulkLoader;
 
-/// The problems of a tail: problems of the last game, and problems of the text after it.
+/// The problems of a tail: problems of the last game, and problems of the text after it. A damaged line before
+/// the first tag pair of a game is a problem of the game, but is before the game's offset.
 const PROBLEMS: &str = "SELECT problem_id, source_id FROM problem
-     WHERE source_id IN (SELECT source_id FROM reading) AND byte_offset >= ?2
-         AND (game_id IS NOT NULL OR ifnull(game_number > ?3, TRUE))";
+     WHERE source_id IN (SELECT source_id FROM reading)
+         AND (game_id = ?4 OR game_id IS NULL AND byte_offset >= ?2 AND ifnull(game_number > ?3, TRUE))";
 
 /// The row of `duplicate` for a tail's game, if this game was skipped as a duplicate.
 const SKIPPED: &str = "SELECT source_id, byte_offset, import_id FROM duplicate
@@ -224,10 +225,11 @@ impl BulkLoader<'_> {
     /// as skipped or removed. The other rows of a kept game stay.
     fn remove_notes(&self, tail: &Tail) -> Result<()> {
         let (offset, games) = (tail.byte_offset.cast_signed(), tail.games.cast_signed());
+        let game = tail.game.map(|game| game.0);
         for sql in REMOVE_NOTES {
             let sql =
                 format!("WITH reading AS ({READINGS}), gone AS ({PROBLEMS}), skipped AS ({SKIPPED}) {sql}");
-            self.execute("remove the end of a source", &sql, params![tail.readings, offset, games])?;
+            self.execute("remove the end of a source", &sql, params![tail.readings, offset, games, game])?;
         }
         Ok(())
     }
