@@ -148,7 +148,7 @@ pub enum NoHits {
         unknown_names: Vec<SimilarNames>,
     },
     /// Games reached the position and pass the filters, but the offset skips all of them.
-    PassedOver {
+    HitsSkipped {
         /// Number of games that reached the position, without filters.
         reached: HitCount,
         /// Number of hits to skip.
@@ -341,7 +341,7 @@ impl FindQuery<'_> {
         }
         let unknown_names = unknown_names()?;
         Ok(if self.offset > 0 && has_hits()? {
-            NoHits::PassedOver { reached, offset: self.offset, unknown_names }
+            NoHits::HitsSkipped { reached, offset: self.offset, unknown_names }
         } else {
             NoHits::FilteredOut { reached, unknown_names }
         })

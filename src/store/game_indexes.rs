@@ -14,8 +14,8 @@ pub(crate) const HASH_BLOCKS: &str = "hash_block (number) AS (
 
 /// Writes statistics which say that each index of `game` begins with few distinct values. So SQLite looks up the
 /// second column for each of these values (["Skip-scan"](https://www.sqlite.org/optoverview.html#skipscan)). The
-/// statistics contain the number of
-/// games per block, and roughly the number of games per value: only the order of magnitude matters.
+/// statistics contain the number of games per block, and roughly the number of games per value: only the order of
+/// magnitude matters.
 const GAME_STATISTICS: &str =
     "WITH known (name, of_block, of_value) AS (VALUES ('game_white', 1 << 16, '10'), ('game_black', 1 << 16, '10'),
          ('game_event', 1 << 16, '20'), ('game_date', 1 << 16, '10'), ('game_eco', 1 << 16, '100'),

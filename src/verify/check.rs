@@ -170,8 +170,8 @@ impl<'a> Check<'a> {
                 if self.progress.is_stopped() {
                     return Err(Error::Stopped);
                 }
-                // In a transaction, SQLite does not lock the file for each of the many small queries. It is
-                // short, so that it hardly delays a program that writes.
+                // In a transaction, SQLite does not lock the file for each of the many small queries. Most
+                // transactions are short, so they hardly delay a program that writes.
                 let transaction = database.connection().unchecked_transaction();
                 let _transaction = transaction
                     .map_err(|source| store::Error::sqlite(self.path, "read the database", source))?;

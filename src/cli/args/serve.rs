@@ -24,7 +24,7 @@ pub(crate) struct ServeArgs {
     /// Databases; the first one is also served at the root
     #[arg(value_name = "DB", required = true)]
     databases: Vec<PathBuf>,
-    /// IP address and port; port 0 chooses a free one
+    /// IP address and port; port 0: a free one
     #[arg(long, value_name = "ADDRESS", default_value_t = Options::ADDRESS, value_parser = listen)]
     listen: SocketAddr,
     /// A host name by which clients reach this machine.

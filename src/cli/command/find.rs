@@ -187,7 +187,7 @@ fn note_no_hits(nothing: &NoHits, find: &FindQuery<'_>) {
             note_unknown(unknown_names, &filter_option);
             note(&format!("{} the position, but none passes the filters", games_that_reached(*reached)));
         }
-        NoHits::PassedOver { reached, offset, unknown_names } => {
+        NoHits::HitsSkipped { reached, offset, unknown_names } => {
             note_unknown(unknown_names, &filter_option);
             let text = if find.selection.is_all() {
                 let reached = games_that_reached(*reached);

@@ -133,7 +133,7 @@ pub(crate) fn fill_block(
         let (mut rows, mut is_readable) = (0, true);
         GAME_POSITION.each(connection, positions, [game.0], |cells| {
             rows += 1;
-            match (cells.get::<&str>("fen"), cells.get("move_code")) {
+            match (cells.get::<&str>(1), cells.get(2)) {
                 (Ok(fen), Ok(code)) => features.observe(fen.as_bytes(), code),
                 _ => is_readable = false,
             }

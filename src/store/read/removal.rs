@@ -95,8 +95,8 @@ impl Snapshot {
     }
 
     /// Fails if the counts of games in the rows of `source` do not add up to the number of games. Also fails if
-    /// those in the rows of `import` do not, or if the database [has orphans](Self::has_orphans). In all these
-    /// cases, somebody has changed rows through SQL.
+    /// the counts in the rows of `import` do not, or if the database [has orphans](Self::has_orphans). In all
+    /// these cases, somebody has changed rows through SQL.
     ///
     /// # Errors
     /// [`ErrorKind::CountsDiffer`]; errors of SQLite.

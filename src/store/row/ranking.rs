@@ -1,4 +1,5 @@
-//! Counts and ranks games for a position. New databases, additions and queries use the same rules. `rank_sql` of `store/read/occurrence/hit.rs` defines the same order in SQL.
+//! Counts and ranks games for a position. New databases, additions and queries use the same rules. `rank_sql`
+//! of `store/read/occurrence/hit.rs` defines the same order in SQL.
 
 use crate::board::GameResult;
 use crate::store::row::{GameId, RatingSum, ResultCounts};

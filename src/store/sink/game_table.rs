@@ -60,8 +60,8 @@ impl GameTables {
         Self { columns, indexes, games, moves, roots, record: RowRecord::default() }
     }
 
-    /// Writes the games of a batch for the run `import`, and their moves. The ids of these games must be greater than those of
-    /// earlier batches.
+    /// Writes the games of a batch for the run `import`, and their moves. The ids of these games must be in
+    /// ascending order, and greater than those of earlier batches.
     pub(super) fn append(&mut self, batch: &HeaderBatch, import: ImportId) -> Result<()> {
         let Self { columns, indexes, games, moves, record, .. } = self;
         let mut cells = Vec::with_capacity(columns.len());

@@ -13,10 +13,10 @@ use crate::store::write::side_database::{root_page, with_suffix};
 /// A write transaction on a database with a write-ahead log. In it, new trees are built for tables. Their
 /// pages are written where nobody reads: on free pages of the file, and after the end of the database.
 ///
-/// SQLite does not use these pages until [`publish`](Self::publish) or [`finish`](Self::finish) is called. They
-/// write the changed root pages, the list of free pages and the page count through SQLite's table
-/// `sqlite_dbpage`. Like all changes of the transaction, these writes go to the write-ahead log and take effect with the
-/// commit. If the program crashes before the commit, the database is unchanged. The file can then have
+/// SQLite does not use these pages until [`publish`](Self::publish) or [`finish`](Self::finish) is called. These
+/// methods write the changed root pages, the list of free pages and the page count through SQLite's table
+/// `sqlite_dbpage`. Like all changes of the transaction, these writes go to the write-ahead log and take effect
+/// with the commit. If the program crashes before the commit, the database is unchanged. The file can then have
 /// useless bytes after the end of the database. The next run overwrites them, and [`Database::end_adding`]
 /// removes them. While there is a log, the file must not become shorter, because SQLite has already published
 /// the file's length.

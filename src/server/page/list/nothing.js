@@ -23,7 +23,7 @@ export function whyNothing(nothing, unknown = []) {
       return empty(`${typeof reached === "number" ? count(reached, "game") : "Games"} reached this position, but none passes the filters.`, names, clear());
     case "none_fits":
       return empty("No game has such a position.", names, clear());
-    case "passed_over":
+    case "hits_skipped":
     case "all_skipped":
     case "matches_skipped":
       return empty("There are no more games.");
