@@ -1,22 +1,14 @@
 //! Counts lines and columns of a text.
 
+use std::ops::Range;
+
+use memchr::memchr_iter;
+
 /// The number of line ends in a part of a text: `\n`, `\r\n`, or `\r` alone.
-pub(crate) fn count_lines(text: &[u8], range: std::ops::Range<usize>) -> u64 {
-    /// The size of a piece of text, in bytes. The line ends of a piece are counted in a `u8`, whose maximum
-    /// is 255. So one processor instruction can process many bytes.
-    const PIECE: usize = 255;
-    let text = &text[range.start..];
-    let length = range.end - range.start;
-    // Each byte is paired with the next one; the last byte of the text has no next byte.
-    let pairs = length.min(text.len().saturating_sub(1));
-    let ends_line = |byte: u8, next: u8| byte == b'\n' || (byte == b'\r' && next != b'\n');
-    let mut count = 0;
-    for start in (0..pairs).step_by(PIECE) {
-        let end = pairs.min(start + PIECE);
-        let piece = text[start..end].iter().zip(&text[start + 1..=end]);
-        count += u64::from(piece.fold(0_u8, |count, (&byte, &next)| count + u8::from(ends_line(byte, next))));
-    }
-    count + u64::from(pairs < length && text.last().is_some_and(|&byte| ends_line(byte, 0)))
+pub(crate) fn count_lines(text: &[u8], range: Range<usize>) -> u64 {
+    let part = &text[range.clone()];
+    let is_alone = |at: &usize| text.get(range.start + at + 1) != Some(&b'\n');
+    (memchr_iter(b'\n', part).count() + memchr_iter(b'\r', part).filter(is_alone).count()) as u64
 }
 
 /// Counts the line ends before an offset. Continues from the offset of the previous call, forwards or
