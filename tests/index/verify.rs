@@ -905,6 +905,15 @@ fn every_column_of_a_problem_is_compared_with_the_text() {
 }
 
 #[test]
+fn messages_of_other_versions_are_not_compared() {
+    let place = Workspace::new(BROKEN, 64);
+    place.damage("UPDATE problem SET message = 'in other words'");
+    assert!(!place.verify(Sample::All).is_sound());
+    place.damage("UPDATE import SET program_version = '0.0.1'");
+    sound(&place, Sample::All);
+}
+
+#[test]
 fn swapped_rows_of_one_game_are_found_despite_equal_sums() {
     let place = Workspace::new(GAMES, 64);
     place.damage(

@@ -48,7 +48,7 @@ pub(crate) struct FilterArgs {
     /// A game with an unknown month or day matches if it could have been played then.
     #[arg(help_heading = WHICH, long, value_name = "DATE")]
     pub(crate) since: Option<DatePrefix>,
-    /// Played on this date or earlier; 2021 means to the end of 2021
+    /// Played on this date or earlier; 2021 means to the end of 2021.
     ///
     /// A game with an unknown month or day matches if it could have been played then.
     #[arg(help_heading = WHICH, long, value_name = "DATE")]

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, params};
 
 use crate::id::{GameId, SourceId};
 use crate::index::{GameText, ProblemKind};
@@ -113,13 +113,22 @@ impl Problems {
     ) -> rusqlite::Result<()> {
         let Reader { connection, findings } = reader;
         let parsed: Vec<_> = read.problems().collect();
-        let sql = format!("SELECT {} FROM problem WHERE problem_id = ?1", columns::<StoredProblem>());
+        // Other versions of this program can have other messages.
+        let sql = format!(
+            "SELECT {}, (SELECT program_version <> ?2 FROM source JOIN import USING (import_id)
+                 WHERE source.source_id = problem.source_id) IS TRUE
+             FROM problem WHERE problem_id = ?1",
+            columns::<StoredProblem>()
+        );
         let mut statement = connection.prepare_cached(&sql)?;
         // Errors in the rows themselves are reported elsewhere.
         let discarded = Collector::new(0);
-        let (mut stored, mut is_before) = (Vec::new(), false);
+        let (mut stored, mut is_before, mut is_of_other_version) = (Vec::new(), false, false);
         for (_, id) in self.of(game.game) {
-            let problem = statement.query_row([id], |row| super::read::<StoredProblem>(row, &discarded))?;
+            let problem = statement.query_row(params![id, env!("CARGO_PKG_VERSION")], |row| {
+                is_of_other_version = row.get(StoredProblem::COLUMNS.len())?;
+                super::read::<StoredProblem>(row, &discarded)
+            })?;
             // A problem in a damaged line before the first tag is stored for the game, but this line is not
             // part of the game's text.
             match problem.byte_offset < game.byte_offset {
@@ -142,8 +151,8 @@ impl Problems {
             // The last warning within the limit ends with a note that further warnings are not recorded.
             // Stored warnings about lines before the text also count, so `parsed` can have this note in a
             // later warning.
-            if let Some(stored) = stored.message.as_deref().filter(|_| is_before)
-                && stored.starts_with(message)
+            if let Some(stored) = stored.message.as_deref()
+                && (is_of_other_version || (is_before && stored.starts_with(message)))
             {
                 message = stored;
             }
