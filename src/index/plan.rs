@@ -315,8 +315,8 @@ impl Sample {
     }
 
     fn annotation(&mut self, annotation: Annotation<'_>) {
-        // Measured, in bytes: the size of a comment's row without the comment, and the database space for
-        // each byte of a variation's text. Most of this space is for FENs.
+        // Measured, in bytes: the size of the row of a comment or NAG, without the text of the comment; and
+        // the database space for each byte of a variation's text. Most of this space is for FENs.
         const BYTES_A_ROW: u64 = 14;
         const BYTES_A_VARIATION_BYTE: u64 = 14;
         let is_all = self.annotations == Annotations::All;

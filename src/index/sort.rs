@@ -26,10 +26,11 @@ pub(crate) struct PlayedOccurrence(u128);
 pub(crate) enum Origin {
     /// The standard start position.
     Standard,
-    /// A set-up position. The position that occurred need not be compared, because another occurrence of this
-    /// position is `SetupToCompare`.
+    /// The start position is a set-up. The position that occurred need not be compared, because another
+    /// occurrence of the same position is `SetupToCompare`.
     Setup,
-    /// A set-up position, which must be compared with the other positions that have its key.
+    /// The start position is a set-up. The position that occurred must be compared with the other positions
+    /// that have its key.
     SetupToCompare,
 }
 

@@ -148,7 +148,7 @@ impl DuplicateCounts {
         self.same + self.moves
     }
 
-    /// Each kind, even if there are no games of this kind: its word in the database, and the number of games.
+    /// For each kind: its word in the database, and the number of games, which can be 0.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let counts = [
             (DuplicateKind::Same, self.same),

@@ -433,7 +433,8 @@ fn is_next_game(tags: &[TagPair<'_>], tag: &TagPair<'_>, after_blank_line: bool)
         && tags.iter().any(|other| other.name.eq_ignore_ascii_case(tag.name))
 }
 
-/// Whether any of the tag pairs from `at` up to a blank line begins another game after these tags.
+/// Whether any of the tag pairs from `at` up to a blank line begins another game. `tags` are the tags before
+/// `at`.
 #[cold]
 fn begins_next_game(tags: &[TagPair<'_>], text: &[u8], mut at: usize) -> bool {
     while let Some(tag) = read_tag(text, at) {

@@ -95,7 +95,8 @@ pub enum PositionError {
     /// A word cannot be played: the move is illegal, or the word is unreadable or ambiguous.
     #[error("cannot play {number} {} (ply {ply}) in the position {fen}", brief(word))]
     Move {
-        /// The number of the move, as written in front of it.
+        /// The number of the move in the form in which it is written before a move: `3.`, or `3...` for a
+        /// move of Black.
         number: String,
         /// The move as typed.
         word: String,

@@ -17,7 +17,8 @@ pub(super) const FRAME: [u8; 4] = 0xfd2f_b528_u32.to_le_bytes();
 /// The largest window that is always allowed, in bytes. `zstd --long` uses this window.
 pub(super) const USUAL_WINDOW: u64 = 128 << 20;
 
-/// The maximum number of damaged frames of a run or a part: garbage must not fill the database.
+/// The maximum number of damaged frames in a sequence of frames that one thread decodes (a run), or in a part
+/// of an archive: garbage must not fill the database.
 pub(super) const MOST_DAMAGED: u32 = 20;
 
 /// Reads the text of all frames in order. After a decoding error, reading continues with a later frame.

@@ -503,8 +503,8 @@ fn assert_harmless(outcome: Mutex<Outcome>, least: usize) {
 fn some_values_of_cells_make_no_command_panic_hang_or_control_the_terminal() {
     let (bases, outcome) = (Bases::new(), Mutex::default());
     let kinds = values().len() + 1;
-    // One value for each column, and a selection of the commands; over all columns, each value and each command is
-    // used.
+    // Tests one value for each column, with a selection of the commands. All columns together use each value
+    // and each command.
     for_each_case(
         &bases,
         |place, value| value == place * 5 % kinds,

@@ -1,4 +1,4 @@
-//! The counts for much visited positions are those that plain SQL gets from the other tables.
+//! The counts of visited positions equal those that plain SQL computes from the other tables.
 
 use pgndex::index::IndexOptions;
 

@@ -78,7 +78,7 @@ fn database(directory: &TempDir, page_size: u32, rows: u64, random: &mut Random)
         let row = random.occurrence(1);
         let values = params![row.key().as_i64(), row.game().0, row.ply().0];
         if random.below(4) == 0 {
-            // An existing row, in most cases.
+            // Deletes the first row from `row` on. In most cases, there is one.
             let Some(&gone) = model.occurrences.range(row..).next() else { continue };
             model.occurrences.remove(&gone);
             let delete = "DELETE FROM occurrence WHERE level = 1 AND key = ?1 AND game_id = ?2 AND ply = ?3";
@@ -263,7 +263,7 @@ fn trees_of_any_shape_grow_repeatedly() {
             model.occurrences.extend(&new);
             set(15..20);
             if round == 2 {
-                // SQLite also inserts into the rows of a new tree.
+                // SQLite, too, must be able to insert a row between the rows of a new tree.
                 let first = *model.occurrences.first().unwrap();
                 let game = 1_000_000;
                 let row = Occurrence::new(first.key(), GameId(game), Ply(1));

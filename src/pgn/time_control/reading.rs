@@ -324,7 +324,7 @@ impl Unit {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Token {
     Number(f64),
-    /// A clock with two or three parts.
+    /// A time of two or three numbers separated by colons, such as `5:00` or `1:30:00`.
     Clock(Time),
     Unit(Unit),
     Slash,

@@ -96,8 +96,8 @@ impl MoveTree {
 impl ExploreQuery<'_> {
     /// Counts the moves played from the position, `depth` half-moves deep. A move is included if at least one
     /// game, and at least `least_share` percent of the games that reached the first position, played the
-    /// move. Only games with a result count. If there are more moves than a tree can have, the tree contains
-    /// the most frequent ones. Neither lists of games nor variations are included.
+    /// move. Games without a result are not counted. If there are more moves than a tree can have, the tree
+    /// contains the most frequent ones. Neither lists of games nor variations are included.
     ///
     /// # Errors
     /// Errors of SQLite.

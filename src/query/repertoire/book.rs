@@ -129,7 +129,7 @@ struct Reading<'t> {
 #[derive(Clone, Copy)]
 struct At {
     node: usize,
-    /// The node before the last move, where variations begin.
+    /// The node before the last move. A variation begins at this node.
     before: usize,
     /// Whether the rest of the line is ignored, because one of its words could not be played.
     is_broken: bool,

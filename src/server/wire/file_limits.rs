@@ -29,8 +29,8 @@ pub(super) struct FileLimits {
     pub(super) connections: usize,
     /// The number of threads that all pools want together.
     wanted: usize,
-    /// With half of the files that the server does not need itself, this many threads can each have one
-    /// database open.
+    /// The number of threads that can each have one database open, if these databases together use at most
+    /// half of the files that the server does not need itself.
     affordable: usize,
 }
 

@@ -66,7 +66,8 @@ pub(crate) enum Test {
     /// A date with a known year, from this date on. An unknown part sorts after all known parts, so the parts
     /// after it are ignored.
     Since(String),
-    /// A date with a known year that sorts before this text if its unknown parts are replaced with zeros.
+    /// A date with a known year. The date sorts before this text when the unknown parts of the date are
+    /// replaced with zeros.
     Until(String),
 }
 

@@ -188,8 +188,8 @@ impl Snapshot {
         Ok(keys)
     }
 
-    /// Divides a range of ids into pieces of `length` ids, the last one possibly shorter. Returns the first
-    /// id of each piece that has games.
+    /// Divides a range of ids into pieces of `length` ids, the last one possibly shorter. Returns the id at
+    /// which each piece with games begins, even if no game has this id.
     ///
     /// # Errors
     /// Errors of SQLite.

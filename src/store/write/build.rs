@@ -265,8 +265,9 @@ fn is_replaceable(target: &Path) -> Result<bool> {
     Ok(header.is_empty() || schema::is_our_header(&header))
 }
 
-/// Removes SQLite's side files. If the database exists, SQLite first applies them to it. Without a database,
-/// they are useless. If others are reading the database in WAL mode, keeps the files and returns `true`.
+/// Removes SQLite's side files. If the database exists, SQLite first applies these files to the database. If
+/// it does not exist, the files are useless. If other connections are reading the database in WAL mode, keeps
+/// the files and returns `true`.
 fn settle(target: &Path, exists: bool) -> Result<bool> {
     if exists {
         let connection = open_file(target, OpenFlags::SQLITE_OPEN_READ_WRITE)?;

@@ -135,7 +135,7 @@ fn draw_line(line: &str, top: u32, svg: &mut String) -> u32 {
             )
             .expect("a string");
         } else if !text.trim().is_empty() {
-            // Stretched to its columns, whatever the font.
+            // The text is stretched to the width of its columns, whatever the font.
             let (shown, y) = (text.replace('&', "&amp;").replace('<', "&lt;"), top + 14);
             writeln!(
                 svg,

@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 use crate::needs::{corpus, python_with_chess, shared};
 
-/// Games indexed with a list.
+/// A database of games that were indexed with a given list of openings.
 struct Indexed {
     _directory: TempDir,
     database: Database,

@@ -105,8 +105,8 @@ struct NearestSearch<'a> {
     kept: BinaryHeap<Near>,
     /// The number of games that may still be read, not counting games with the lower bound 0.
     left: u32,
-    /// The smallest lower bound among the games left unread because of [`Nearest::most_games`]; `None` if
-    /// there are none.
+    /// The smallest lower bound of the distance in the games left unread because of [`Nearest::most_games`];
+    /// `None` if there are no such games.
     unseen: Option<u32>,
 }
 
