@@ -17,17 +17,17 @@ pub(crate) fn last_block(connection: &Connection) -> rusqlite::Result<u32> {
     Ok(block_of(last_game(connection)?).0)
 }
 
-/// Whether a block has games.
-pub(crate) fn has_games(connection: &Connection, block: u32) -> rusqlite::Result<bool> {
+/// Whether there are games with ids from the first to the last of these.
+pub(crate) fn has_games(connection: &Connection, first_and_last: [u32; 2]) -> rusqlite::Result<bool> {
     let sql = "SELECT 1 FROM game WHERE game_id BETWEEN ?1 AND ?2";
-    connection.prepare_cached(sql)?.exists(games_of(block))
+    connection.prepare_cached(sql)?.exists(first_and_last)
 }
 
 /// The numbers of the blocks that have games, in ascending order.
 pub(crate) fn blocks_with_games(connection: &Connection) -> rusqlite::Result<Vec<u32>> {
     let mut found = Vec::new();
     for block in 0..=last_block(connection)? {
-        if has_games(connection, block)? {
+        if has_games(connection, games_of(block))? {
             found.push(block);
         }
     }

@@ -11,7 +11,7 @@ use rusqlite::backup::{Backup, StepResult};
 use crate::store::database::{Database, open_file};
 use crate::store::error::{Error, ErrorKind, Result};
 use crate::store::lock::{WriterLock, directory_of};
-use crate::store::space::{Need, free_bytes};
+use crate::store::space::{Need, file_size, free_bytes};
 use crate::store::write::build::{check_target, rename_to_target, sync};
 use crate::store::write::side_database::Temporary;
 
@@ -55,7 +55,7 @@ impl Database {
         let lock = WriterLock::acquire(target)?;
         check_target(lock.target(), overwrite)?;
         let directory = directory_of(lock.target());
-        let needed = fs::metadata(self.path()).map_or(0, |metadata| metadata.len());
+        let needed = file_size(self.path());
         if let Some(free) = free_bytes(directory).filter(|&free| free < needed) {
             return Err(ErrorKind::Space { needed, free }.at(directory));
         }

@@ -392,7 +392,7 @@ impl<'c> Candidates<'c> {
     fn next_block(&mut self) -> rusqlite::Result<bool> {
         let connection = self.database.connection();
         while let Some(block) = self.blocks.next() {
-            if has_games(connection, block)? {
+            if has_games(connection, games_of(block))? {
                 let mut games = self.of_block(block)?;
                 games.limit(0..=block_of(self.last.min(game_of(block, u16::MAX))).1);
                 let range =
@@ -431,14 +431,13 @@ impl Database {
             if !query.is_exact() {
                 return Ok(None);
             }
-            let sql = "SELECT 1 FROM game WHERE game_id BETWEEN ?1 AND ?2";
-            let mut statement = self.connection().prepare_cached(sql)?;
             let mut count = 0;
             for block in 0..=last_block(self.connection())? {
                 let FeatureMatches { matching, unknown } =
                     FeatureMatches::read(self.connection(), block, query)?;
                 for run in unknown.runs() {
-                    if statement.exists([game_of(block, *run.start()).0, game_of(block, *run.end()).0])? {
+                    let games = [*run.start(), *run.end()].map(|number| game_of(block, number).0);
+                    if has_games(self.connection(), games)? {
                         return Ok(None);
                     }
                 }
