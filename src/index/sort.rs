@@ -47,7 +47,7 @@ pub(crate) enum Played {
 impl PlayedOccurrence {
     const SIGN: u64 = 1 << 63;
     const LONG: u32 = 1 << 31;
-    /// The last ply that can be stored with a move.
+    /// The highest ply that can be stored together with the move played.
     const LAST_SHORT: u32 = (1 << 14) - 1;
     /// The bits that are stored instead of a move if the game ended in the position.
     const NOTHING: u16 = PlayedMove::NOTHING.bits();

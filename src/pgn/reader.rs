@@ -295,8 +295,9 @@ impl<'a> Reader<'a> {
         belongs.then_some(end)
     }
 
-    /// Whether the game with these tags has no moves because the next game follows. A blank line, comments,
-    /// and right after the comments the tags of the next game must follow the tags.
+    /// Whether the game with these tags has no moves because the next game follows. This is so if
+    /// a blank line and then comments follow the tags, and the tags of the next game follow the comments without
+    /// a blank line.
     #[inline]
     fn is_at_next_game(&self, tags: &[TagPair<'a>]) -> bool {
         let text = &self.text[..self.limit];

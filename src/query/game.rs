@@ -150,7 +150,7 @@ pub struct GameAnswer<'a> {
     pub start_fen: Option<&'a str>,
     /// Number of half-moves.
     pub ply_count: u32,
-    /// Path of the file that contains the game, as given to `index`.
+    /// Path of the file that contains the game, as given to `index` or as found in a given directory.
     pub source: String,
     /// Start of the game's PGN text in the decompressed file, in bytes.
     pub byte_offset: u64,

@@ -196,7 +196,7 @@ pub struct RatingCount {
     pub counted: GameCounts,
 }
 
-/// The games of one step of lengths, by result.
+/// The number of games in one range of lengths, by result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LengthCount {

@@ -34,8 +34,8 @@ pub(crate) const CONSTRAINED: [Table; 19] = [
     VARIATION,
 ];
 
-/// The conditions of the CHECK constraints in a table's definition in this program, which has each on a line of
-/// its own.
+/// The conditions of the CHECK constraints in `sql`, the definition of a table in this program. The definition
+/// has each constraint on a separate line.
 fn conditions(sql: &str) -> Vec<&str> {
     let lines = sql.lines().map(|line| line.trim().trim_end_matches(','));
     lines.filter_map(|line| line.strip_prefix("CHECK (")?.strip_suffix(')')).collect()

@@ -364,8 +364,8 @@ pub(crate) fn removed_games(reader: Reader<'_>) -> rusqlite::Result<()> {
     reader.report_rows(SurplusRow, REMOVED_GAME, sql, "the game still exists")
 }
 
-/// Reports the numbers of removed games in `setting` if they do not agree with each other or with other
-/// tables.
+/// Reports the rows `removed_games` and `last_game` of `setting` if their values are less than the minimum that
+/// follows from other rows of the database.
 pub(crate) fn removed_settings(Reader { connection, findings }: Reader<'_>) -> rusqlite::Result<()> {
     for (name, least) in
         [("removed_games", "SELECT count(*) AS least FROM removed_game"), ("last_game", LEAST_LAST_GAME)]

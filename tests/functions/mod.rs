@@ -164,7 +164,8 @@ fn functions_work_in_expression_indexes() {
         WHERE fen_material(fen) = 'KQRRBBNNPPPPPPPPvKQRRBBNNPPPPPPPP'";
     assert_eq!(count(sql), count(scanned));
     assert!(count(sql) > 50);
-    // Rows can be added, as `index` does to a database with such an index.
+    // Rows can be added to the table. The command `pgndex index` must be able to do this in a database with such
+    // an index.
     let add = "INSERT INTO game_position SELECT game_id, 5000, key, 0, NULL, fen FROM game_position LIMIT 1";
     assert_eq!(connection.execute(add, []), Ok(1));
 }

@@ -265,7 +265,7 @@ fn a_growing_file_with_duplicates() {
     let counts = "SELECT games, duplicates FROM source";
     assert_eq!(lines(&open(&target), counts), ["1|0", "0|1", "1|0", "0|1"]);
     assert_eq!(lines(&open(&target), "SELECT games, duplicates FROM import"), ["1|0", "0|1", "1|0", "0|1"]);
-    // A prefix of the game grows to be the same game.
+    // A file contains a prefix of the game, and grows until it contains the whole game.
     assert_eq!(add(&late, &cut(&whole, " 10. bxc4")).duplicates.prefix, 1);
     assert_eq!(add(&late, &whole).duplicates.same, 1);
     let rows = lines(&open(&target), FOUND);

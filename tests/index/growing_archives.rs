@@ -228,8 +228,8 @@ fn an_archive_grows_after_a_damaged_frame() {
         place.add(frames[..3].concat(), &options);
         let (rest, start) = (place.add(frames.concat(), &options), first_byte(&place));
         place.assert_like(&once, &format!("frame {broken}"));
-        // If the last frame was the damaged one, nothing after the damage had been read, and the end of the game before
-        // it was unknown.
+        // Frame 2 was the last frame of the first run. If it was damaged, no text after the damage had been read, and
+        // the end of the game before the damage was unknown.
         assert!(broken == 2 || (rest.damaged.is_empty() && start > 90_000), "{broken}: {:?}", rest.damaged);
         frames[broken][middle] ^= 0x10;
     }

@@ -236,7 +236,7 @@ fn files_and_games_are_added_and_removed() {
     }
 }
 
-/// A removal does not change the number of distinct positions. The removed game reached the position with the greatest
+/// The stored number of distinct positions stays correct if a duplicate replaces the removed game. The removed game reached the position with the greatest
 /// key, in the last row of `occurrence`.
 #[test]
 fn the_number_of_distinct_positions_stays_when_a_duplicate_replaces_a_removed_game() {

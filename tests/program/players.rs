@@ -338,7 +338,7 @@ fn only_names_that_can_belong_to_one_person_are_suggested() {
     assert_eq!(suggested_pairs(&workspace), "");
 }
 
-/// Two players in consultation are not another spelling of one of them.
+/// The name of two players in consultation is not another spelling of the name of one of them.
 #[test]
 fn players_who_consulted_each_other_are_not_suggested() {
     let workspace = Workspace::new().indexed(&games(&[

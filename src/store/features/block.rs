@@ -49,7 +49,7 @@ impl FeatureBlock {
         }
     }
 
-    /// Passes all non-empty sets to `see`, in the order of the table, and clears the block.
+    /// Passes all non-empty sets to `see`, in the order of the rows of `game_set`, and clears the block.
     pub(crate) fn take(&mut self, see: &mut Give<'_>) {
         let give: &mut Give<'_> = &mut |kind, value, numbers| {
             if !numbers.is_empty() {

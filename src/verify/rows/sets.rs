@@ -1,4 +1,4 @@
-//! Compares columns of games and sets of games with the rows from which they are built.
+//! Compares the tables `game_column`, `game_set` and `visit_set` with the rows from which they are built.
 
 use std::cmp::Ordering;
 

@@ -298,7 +298,7 @@ fn write(items: &[Item], text: &mut String, start: &Position, is_main: bool) {
                 write(items, text, &before, false);
                 text.push(')');
             }
-            // It would end the game.
+            // An odd word in the main line would end the game.
             Item::Odd(_) if is_main => {}
             Item::Odd(word) => text.push_str(word),
         }
