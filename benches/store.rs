@@ -28,8 +28,8 @@ fn build(directory: &Path) -> Build {
     Build::create(&directory.join("bench.db"), options).expect("a database")
 }
 
-/// The small tables of 100,000 games as Lichess writes them. Each game has 6 tags and its own site, and one
-/// game in ten has a new player.
+/// The small tables of 100,000 games like those of Lichess. Each game has 6 tags and its own site, and one game in ten
+/// has a new player.
 #[divan::bench(sample_count = 3)]
 fn headers_of_100_000_games(bencher: Bencher<'_, '_>) {
     const HEADERS: u32 = 100_000;

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-/// The first bytes of a file, at most this many.
+/// The first `most` bytes of a file, or all bytes of a shorter file.
 ///
 /// # Errors
 /// If the file cannot be opened or read.

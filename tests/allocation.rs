@@ -102,8 +102,8 @@ fn replay(text: &[u8], mut after: impl FnMut(usize)) -> (usize, usize) {
 fn run(copies: usize) -> u64 {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let path = directory.path().join("in.pgn");
-    // Of the two annotated games, only the one without a set-up. Its illegal move is replaced, because the problem that
-    // reports it would be formatted with allocations.
+    // Of the two annotated games, only the one without a set-up. Its illegal move is replaced, because formatting a
+    // problem would allocate memory.
     let annotated =
         ANNOTATED.split_once("[Event \"ChessBase\"]").expect("two games").0.replace("Ke9", "exd4");
     std::fs::write(&path, [GAMES, &annotated].concat().repeat(copies)).expect("written");

@@ -51,6 +51,12 @@ pub enum MoveRefusal {
         /// The target.
         to: Square,
     },
+    /// The side to move has no legal move.
+    #[error("{} has no legal move in this position", .side.name())]
+    NoLegalMove {
+        /// The side.
+        side: Color,
+    },
     /// The side to move is in check, and the move does not end the check.
     #[error("{} is in check, and this move does not end the check", .side.name())]
     InCheck {
@@ -135,6 +141,7 @@ impl Position {
     pub fn resolve_or_explain(&self, token: &[u8]) -> Result<MoveCode, MoveRefusal> {
         self.resolve(token).map_err(|error| match (error, San::parse(token)) {
             (SanError::Unreadable, _) | (_, Err(_)) => MoveRefusal::Unreadable,
+            _ if !self.has_legal_move() => MoveRefusal::NoLegalMove { side: self.side() },
             (_, Ok(San::Null)) => MoveRefusal::InCheck { side: self.side() },
             (_, Ok(San::Castle { short })) => match self.castling_rook(self.side(), short) {
                 Some(_) => MoveRefusal::CastlingHindered { side: self.side() },
@@ -210,6 +217,7 @@ mod tests {
     #[test]
     fn each_reason_is_reported() {
         for (fen, word, reason) in [
+            ("7k/5Q2/6K1/8/8/8/8/8 b - -", "Kh7", "Black has no legal move in this position"),
             ("4k3/8/8/8/8/8/8/4K1N1 w - -", "Nd4", "White has no knight that can reach d4"),
             ("4k3/8/8/8/8/8/8/4K1N1 w - -", "Ke3", "White's king cannot reach e3"),
             ("4k3/8/8/8/8/8/8/4K1N1 w - -", "Qd4", "White has no matching queen"),

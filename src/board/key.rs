@@ -38,7 +38,7 @@ const CASTLING: usize = 768;
 const EN_PASSANT: usize = 772;
 const SIDE: usize = 780;
 
-/// For each piece code, Polyglot's number of this kind of piece; `polyglot.rs` lists these numbers.
+/// For each piece code, the number that Polyglot uses for this kind and colour; `polyglot.rs` lists these numbers.
 const POLYGLOT_PIECE: [usize; 16] = [0, 0, 1, 0, 3, 2, 11, 10, 5, 4, 7, 6, 9, 8, 0, 0];
 
 /// The Polyglot constants, by piece code and by ordinal of the square.
@@ -123,7 +123,7 @@ impl BuildHasher for KeyState {
     }
 }
 
-/// A copy of the state is also the hasher of one key.
+/// Each key gets a copy of the state as its hasher.
 impl Hasher for KeyState {
     fn finish(&self) -> u64 {
         self.0

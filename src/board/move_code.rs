@@ -165,30 +165,35 @@ impl MoveCode {
 
     /// The special kind of the move.
     #[must_use]
+    #[inline]
     pub const fn special(self) -> Special {
         Special::from_bits(self.special_bits())
     }
 
     /// The square from which the piece moves (in castling, the king).
     #[must_use]
+    #[inline]
     pub const fn from(self) -> Square {
         Square::masked((self.0 >> 16) as u8)
     }
 
     /// The square to which the piece moves (in castling, the king).
     #[must_use]
+    #[inline]
     pub const fn to(self) -> Square {
         Square::masked((self.0 >> 8) as u8)
     }
 
     /// The piece that moves; the pawn, in a promotion. `None` for a null move.
     #[must_use]
+    #[inline]
     pub const fn piece(self) -> Option<Piece> {
         Piece::from_code(self.piece_bits())
     }
 
     /// The captured piece, if there is one.
     #[must_use]
+    #[inline]
     pub const fn captured(self) -> Option<Piece> {
         Piece::from_code(self.captured_bits())
     }

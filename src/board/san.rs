@@ -144,7 +144,7 @@ impl San {
 fn trim_suffix(mut token: &[u8]) -> &[u8] {
     loop {
         token = match token {
-            // A promotion without a piece is left unchanged.
+            // A promotion without a piece is left unchanged, and so is the null move `--`.
             [b'a'..=b'h', .., b'1' | b'8', b'='] | b"--" => return token,
             [rest @ .., b'+' | b'#' | b'!' | b'?' | b'=' | b'-' | b'/'] => rest,
             [rest @ .., b'e', b'p'] | [rest @ .., b'e', b'.', b'p'] | [rest @ .., b'e', b'.', b'p', b'.'] => {

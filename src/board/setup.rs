@@ -106,7 +106,7 @@ pub enum FenChange {
     Castling,
     /// Castling rights were dropped, because the king or the rook is not on its original square.
     CastlingDropped,
-    /// No castling rights were given: none are assumed.
+    /// The castling field is missing: no castling rights are assumed.
     CastlingAssumed,
     /// The en-passant square was dropped: no en-passant capture is legal.
     EnPassantDropped,
@@ -120,7 +120,7 @@ impl std::fmt::Display for FenChange {
             Self::SideAssumed => "side to move not given: assuming White",
             Self::Castling => "castling rights rewritten in FEN's usual letters and order",
             Self::CastlingDropped => {
-                "castling rights dropped: the king or the rook is not on its original square"
+                "dropped the castling rights whose king or rook is not on its original square"
             }
             Self::CastlingAssumed => "castling rights not given: assuming no castling",
             Self::EnPassantDropped => "en-passant square dropped: no en-passant capture is legal",

@@ -102,7 +102,7 @@ pub(crate) fn message(error: &(dyn Error + 'static)) -> String {
     naming_options(&with_options(error).unwrap_or_else(|| error.to_string()))
 }
 
-/// A text of the library about the input, with the names of options.
+/// A text of the library about the input, with options of the command line instead of settings of the library.
 pub(crate) fn naming_options(text: &str) -> String {
     text.replace("set the option encoding to", "set --encoding to")
         .replace("with the option reread", "with --reread")
@@ -242,7 +242,8 @@ fn directory_written(path: &Path) -> PathBuf {
     path.ancestors().find(|directory| directory.is_dir()).unwrap_or(Path::new(".")).to_owned()
 }
 
-/// The space needed, and the free space in a directory, as text. An unknown or wrong value is omitted.
+/// The space needed, and the free space in a directory, as text. Omits a value that is unknown, and a needed space
+/// that is too low.
 fn space_needed(need: Option<Need>, directory: &Path) -> String {
     let free = free_bytes(directory);
     // The disk was full, so an estimate below the free space is too low.
@@ -262,7 +263,7 @@ pub(crate) const AT_FIRST_ERROR: &str = "stopped at the first error";
 /// The library's advice about temporary files.
 const OTHER_PLACE: &str = "or choose another place for temporary files";
 
-/// Advice for settings of a database that cannot be changed.
+/// Advice if a setting of an existing database cannot be changed.
 const REBUILD: &str = "or index everything again with --overwrite";
 
 fn of_index(error: &IndexError) -> Option<String> {

@@ -15,8 +15,8 @@ use crate::cli::terminal::note;
 /// The maximum number of players listed for a name.
 const SHOWN: usize = 5;
 
-/// Prints the names that do not occur in the database, each with similar names. `option` returns the text for
-/// a field of [`GameFilter`], such as its option.
+/// Prints the names that do not occur in the database, each with similar names. `option` returns the words for a
+/// field of [`GameFilter`], usually the option that sets it.
 pub(crate) fn note_unknown(unknown: &[SimilarNames], option: &dyn Fn(&str) -> String) {
     for SimilarNames { field, named, wanted, near, elsewhere } in unknown {
         let of = match named {
@@ -30,7 +30,8 @@ pub(crate) fn note_unknown(unknown: &[SimilarNames], option: &dyn Fn(&str) -> St
             .map(|other| format!("; {} matches {}", option(other.field), counted(other.games, "game")));
         let option = option(field);
         // For a name that was given without an option, `option` returns the name itself.
-        let name = if option == name { name } else { format!("{name} ({option})") };
+        let is_the_name = option.trim_matches('"') == printable(wanted).trim_start_matches('=');
+        let name = if is_the_name { name } else { format!("{name} ({option})") };
         let near: Vec<_> = near.iter().map(|name| format!("\"{}\"", printable(name))).collect();
         let hint = match near.split_last() {
             None => String::new(),
@@ -111,7 +112,7 @@ pub(crate) fn note_similar(
     Ok(())
 }
 
-/// Prints why no counted game passes all filters: values that would let games pass, and how many games pass
+/// Prints why no game in `counted` passes all filters: values that would let games pass, and how many games pass
 /// without one of the filters. `option` returns the option of a field, or `None` for a filter that the user
 /// cannot remove. The caller has already printed unknown names.
 pub(crate) fn note_filtered_out(
@@ -205,7 +206,7 @@ pub(crate) fn note_skipped(database: &Database, selection: &Selection) -> anyhow
     Ok(games > 0)
 }
 
-/// Which values games have instead of a filter that excludes all games, as text.
+/// For a filter that excludes all games: which values of its field the games have, as text.
 fn alternative_text(field: &str, instead: AlternativeValues, option: &str) -> String {
     match instead {
         AlternativeValues::Dates(Some((first, last))) => format!("the games are from {first} to {last}"),
@@ -220,7 +221,7 @@ fn alternative_text(field: &str, instead: AlternativeValues, option: &str) -> St
         }
         AlternativeValues::Rating(rating) => {
             let which = if field == "elo_min" { "highest" } else { "lowest" };
-            format!("{option} applies to both players; the {which} value with games is {rating}")
+            format!("{option} applies to both players; the {which} value that matches a game is {rating}")
         }
         AlternativeValues::Plies(plies) => {
             let which = if field == "plies_min" { "longest" } else { "shortest" };

@@ -90,7 +90,7 @@ fn shared_options(command: &Command) -> Groups {
 }
 
 /// A row with a link to the shared options of a heading. If a command has only some of these options, the row
-/// names them.
+/// names those that the command has.
 fn link(heading: &str, rows: &[&String], all: &[String]) -> String {
     let anchor = heading.to_lowercase().replace(' ', "-");
     if rows.len() == all.len() {

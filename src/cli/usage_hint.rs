@@ -21,7 +21,8 @@ pub(super) fn add_hint(error: &mut clap::Error, command: &clap::Command, words: 
     if error.kind() == ErrorKind::InvalidSubcommand
         && let Some(name) = words.get(1)
     {
-        let is_like = |command: &clap::Command| is_like(name, command.get_name());
+        let is_suggested = error.get(ContextKind::SuggestedSubcommand).is_some();
+        let is_like = |command: &clap::Command| is_suggested && is_like(name, command.get_name());
         let tip = match (command_of(name), hint_on(name)) {
             (Some(instead), _) => format!("did you mean 'pgndex {instead}'?"),
             (None, Some(advice)) => advice.to_owned(),
@@ -44,7 +45,7 @@ pub(super) fn add_hint(error: &mut clap::Error, command: &clap::Command, words: 
     if let Some(instead) = instead_of(given, command, words) {
         add_tip(error, instead);
     } else if !suggested(error).is_some_and(|option| is_like(given, option)) {
-        // clap does not suggest a very similar option.
+        // clap suggests no option, or one that is not very similar.
         add_tip(error, format!("'pgndex {} --help' lists the options", command.get_name()));
     }
 }
@@ -108,7 +109,7 @@ fn add_hint_on_missing(error: &mut clap::Error, command: &str, words: &[String])
         error.remove(ContextKind::Usage);
     }
     if missing.len() < all {
-        // clap lists all filters twice.
+        // One text replaces the filters: clap lists all of them, twice.
         missing.push("a filter, such as --player NAME, --event NAME or --since DATE".to_owned());
         error.insert(ContextKind::InvalidArg, ContextValue::Strings(missing));
         return add_tip(error, "'pgndex remove --help' lists all filters".to_owned());
@@ -211,9 +212,9 @@ fn hint_on(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Options of other programs. Each entry has their names, the option that a command must have for the tip to
-/// apply, and the tip. If this option is empty, the tip applies to all commands. In the tip, the given value
-/// replaces VALUE, and the given command replaces COMMAND.
+/// Options of other programs. Each entry has names of such options, the option of pgndex that a command must have
+/// for the tip to apply, and the tip. If the second text is empty, the tip applies to all commands. In the tip, the
+/// given value replaces VALUE, and the given command replaces COMMAND.
 const OPTIONS: [(&[&str], &str, &str); 16] = [
     (&["--date", "--year"], "since", "use '--since VALUE --until VALUE'"),
     (&["--from", "--after"], "since", "use '--since VALUE'"),
@@ -289,6 +290,8 @@ fn instead_of(given: &str, command: &clap::Command, words: &[String]) -> Option<
         && matches!(extension, Some("pgn" | "csv" | "fen" | "epd" | "json" | "html" | "md"))
     {
         Some(format!("use '--output {given}'"))
+    } else if command.get_name() == "remove" && given.parse::<u32>().is_ok() {
+        Some(format!("to remove a game by its number, use '--sql \"SELECT {given}\"'"))
     } else if has("player") && given.chars().next().is_some_and(char::is_alphabetic) {
         Some(format!("for games of a player, use '--player \"{given}\"'"))
     } else {

@@ -35,7 +35,7 @@ pub(super) type PlayedOccurrences = Partitions<PlayedOccurrence>;
 
 impl PlayedOccurrence {
     const SIGN: u64 = 1 << 63;
-    /// The code for no move. No move code has all bits set.
+    /// Stored if no move was played. All bits are set, unlike in the code of any move.
     const NOTHING: u32 = u32::MAX;
 
     #[inline]

@@ -180,9 +180,9 @@ impl<'w> Export<'_, 'w> {
         Ok(starts)
     }
 
-    /// Passes rows of a table to the writer: the rows of the chosen games or, if the table has no games, all
-    /// rows. Calls `see` with each row before it is passed on. `sql` is the part of the query after the list
-    /// of columns.
+    /// Passes rows of a table to the writer: the rows of the chosen games or, if the table has no column
+    /// `game_id`, all rows. Calls `see` with each row before it is passed on. `sql` is the part of the query
+    /// after the list of columns.
     fn rows(
         &mut self,
         table: &'static Table,

@@ -75,7 +75,7 @@ unsafe impl<'t> VTab<'t> for Table {
         if !is_given {
             return Err(Error::ModuleError("fen_legal_moves: needs a position: fen_legal_moves(fen)".into()));
         }
-        // In the join order that SQLite considers here, the argument is not known yet.
+        // If the constraint is not usable, SQLite considers a join order in which the argument is not known yet.
         let Some(index) = usable else { return Ok(false) };
         let mut usage = info.constraint_usage(index);
         usage.set_argv_index(1);

@@ -96,7 +96,7 @@ pub enum Error {
         /// The layout of the database.
         layout: Layout,
     },
-    /// A file that the database has was indexed in an encoding other than the requested one.
+    /// A file that is already in the database was indexed in an encoding other than the requested one.
     #[error(
         "{}: was indexed in the encoding {encoding}, not {given}, so nothing was added; keep {encoding}, or read all files of the \
          database again in {given}",
@@ -164,7 +164,7 @@ pub enum Error {
         /// The location of the first error beyond the maximum; `None` if this error concerns a whole source,
         /// which the message names.
         place: Option<Box<ProblemLocation>>,
-        /// The message of this error.
+        /// The message of the first error beyond the maximum.
         message: String,
     },
     /// A file for problems or rejected games could not be written.
@@ -214,7 +214,7 @@ pub enum Error {
         /// The number of bytes of text found in the source.
         bytes: u64,
     },
-    /// Positions are to be sampled from a stream.
+    /// Positions were to be sampled from a stream, which can be read only once.
     #[error(
         "choosing positions at random reads all games twice, but a stream can be read only once; \
          write the stream to a file first"

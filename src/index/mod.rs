@@ -9,7 +9,7 @@
 //! as an archive or a stream, and cuts it into chunks. If such a source is small, a worker does this.
 //!
 //! Each worker takes the next chunk of whole games and replays the games, batch by batch. The worker then
-//! waits for its turn, because ids of games and names are assigned, and lines are counted, in input order.
+//! waits for its turn, because games and names get their ids, and lines of text are counted, in input order.
 //! Then it encodes the rows of all positions. Rows of `game_position` are written immediately. Rows of
 //! `occurrence` are distributed by key to partitions, which are sorted and written at the end.
 

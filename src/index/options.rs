@@ -56,8 +56,8 @@ pub struct IndexOptions {
     /// The encoding of all sources without a byte order mark; `None`: UTF-8, or Windows-1252 for bytes that are
     /// not valid UTF-8.
     pub encoding: Option<TextEncoding>,
-    /// Whether a file that the database already has is read in the encoding in which it was indexed. If not,
-    /// it is an error if that encoding differs from `encoding`.
+    /// Whether a file that the database already has is read in the encoding in which it was indexed. If not, a
+    /// different `encoding` is an error.
     pub any_encoding: bool,
     /// Which annotations are stored.
     pub annotations: Annotations,
@@ -70,8 +70,8 @@ pub struct IndexOptions {
 
 /// What to do with a game that repeats an earlier game of the same run or of the existing database.
 ///
-/// A game without moves is never a duplicate. A game that can be replayed to the end never repeats a game
-/// that cannot, and vice versa.
+/// A game without moves is never a duplicate. If only one of two games can be replayed to the end, neither is a
+/// duplicate of the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Duplicates {
     /// Keep the game like any other; duplicates are not searched for.
@@ -194,7 +194,7 @@ impl OnProblem {
 
 impl Default for IndexOptions {
     /// One thread per logical processor, a quarter of the machine's memory (at most 4 GiB), and chunks of 1 MiB.
-    /// Continuations of positions that at least 64 games reached. The built-in openings. Duplicates are skipped.
+    /// The continuation threshold is 64 games. The openings are the built-in list. Duplicates are skipped.
     fn default() -> Self {
         Self {
             threads: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),

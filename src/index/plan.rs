@@ -93,7 +93,7 @@ pub(crate) fn estimate(sources: &Sources, options: &IndexOptions) -> Estimate {
 /// names, SQLite.
 pub(crate) fn occurrence_memory(options: &IndexOptions, sources: &Sources) -> u64 {
     let decoding = sources.files.iter().flatten().map(SourceFile::extra_memory).max().unwrap_or(0);
-    // The decoder refuses a window that is larger than half of the memory and larger than the usual 128 MiB.
+    // The decoder accepts windows of up to half of the memory, and always those of up to the usual 128 MiB.
     (options.memory - decoding.min(options.memory / 2)) / 4 * 3
 }
 

@@ -2,7 +2,8 @@
 
 use crate::store::row::Severity;
 
-/// Generates the kinds, their list and their words from one table, so that no kind can be forgotten.
+/// Generates the enum of kinds, the array of all kinds and their words from one list, so that no kind can be
+/// forgotten.
 macro_rules! kinds {
     ($($(#[$doc:meta])+ $kind:ident => $word:literal,)+) => {
         /// A kind of problem, stored as a word in the database.

@@ -64,8 +64,8 @@ impl Reports {
         Ok(Self { problems, rejects, most_errors, paths, last_source, ..Self::default() })
     }
 
-    /// Writes the problems and the rejected games of a batch whose games have ids. `text` is the text of the
-    /// batch's chunk.
+    /// Writes the problems and the rejected games of a batch. Its games must already have their ids. `text` is
+    /// the text of the batch's chunk.
     ///
     /// # Errors
     /// [`Error::TooManyErrors`]; [`Error::Report`].

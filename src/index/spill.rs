@@ -40,7 +40,7 @@ impl SpillMap {
         self.find_where(hash, key, |_| true)
     }
 
-    /// The number of a key, if `wanted` accepts this number. Keys whose numbers it rejects are not compared.
+    /// The number of a key, if `wanted` accepts this number. Keys whose numbers `wanted` rejects are not compared.
     pub(crate) fn find_where(
         &mut self,
         hash: u64,
@@ -388,7 +388,8 @@ const fn home(hash: u64, bits: u32) -> usize {
     (hash >> (u64::BITS - bits)) as usize
 }
 
-/// The byte in memory for a slot with this hash. It consists of bits that do not determine the index.
+/// The byte in memory for a slot with this hash: low bits, which do not determine the index. It is never 0, the
+/// byte of an empty slot.
 const fn tag(hash: u64) -> u8 {
     hash as u8 | 1
 }

@@ -12,8 +12,8 @@ use crate::store::row::{DuplicateKind, GameStatus, HeaderBatch, Severity};
 /// The summary of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
-    /// Games read, except games that were left out or skipped as duplicates. In a dry run, they are only
-    /// counted, and duplicates are not searched for.
+    /// Games read, except games that were left out or skipped as duplicates. A dry run
+    /// only counts games, and does not search for duplicates.
     pub games: u64,
     /// Games with an error that were omitted.
     pub left_out: u64,
@@ -115,7 +115,7 @@ pub struct Stages {
     pub sort: Duration,
     /// Completing the small tables and their indexes.
     pub headers: Duration,
-    /// Recording relations between games and, in a new database, writing the counts of visited positions.
+    /// Recording which games are prefixes of others and, in a new database, writing the counts of visited positions.
     pub continuations: Duration,
     /// Syncing and renaming the file, or writing the write-ahead log back into the database.
     pub sync: Duration,
@@ -128,7 +128,7 @@ pub struct DuplicateCounts {
     pub same: u64,
     /// Skipped: the moves are those of an earlier game.
     pub moves: u64,
-    /// Kept, although all moves are the first moves of a longer game by the same players on the same date.
+    /// Kept, although all its moves are the first moves of a longer game by the same players on the same date.
     /// Can include games that were in the database before the run.
     pub prefix: u64,
 }

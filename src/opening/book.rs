@@ -76,7 +76,7 @@ pub struct OpeningBook {
 }
 
 /// The built-in list. `examples/openings.rs` generates `eco.tsv`. This TSV file also contains the key and the
-/// FEN of each position. Playing thousands of lines would take longer than indexing a few games.
+/// FEN of each position, because playing thousands of lines would take longer than indexing a few games.
 static BUILT_IN: LazyLock<Arc<OpeningBook>> = LazyLock::new(|| {
     const HEADER: &str = "eco\tname\tpgn\tkey\tfen\n";
     let (_, mut lines) = include_str!("eco.tsv").split_once(HEADER).expect("the tests have read it");

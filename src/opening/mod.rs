@@ -5,7 +5,7 @@
 //!
 //! | format | each opening is |
 //! |---|---|
-//! | TSV with the columns `eco`, `name` and `pgn`, such as Lichess's `chess-openings` | a line |
+//! | TSV with the columns `eco`, `name` and `pgn`, such as Lichess's `chess-openings` | a row |
 //! | Scid's `.eco` | code, name in double quotes, moves up to `*`; `#` begins a comment line |
 //! | PGN, such as the `eco.pgn` of `pgn-extract` | a game with the tags `ECO`, `Opening`, and perhaps `Variation`, `SubVariation` |
 //!

@@ -315,7 +315,7 @@ mod tests {
         let many = "[A \"x\"]\n".repeat(MOST_TAGS);
         for (text, offset, expected) in [
             (format!("{tags}\n1. b4 *\n"), None, ""),
-            // The first two tag pairs count, too.
+            // The two tag pairs in `tags` also count towards `MOST_TAGS`.
             (
                 format!("{tags}{many}\n1. b4 *\n"),
                 Some(tags.len() + (MOST_TAGS - 2) * 8),

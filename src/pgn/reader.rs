@@ -110,7 +110,7 @@ impl<'a> Reader<'a> {
         self.lexer.offset()
     }
 
-    /// The offset of the token just read, if it is a result, junk, or an unbalanced bracket.
+    /// The offset of the token just read. Meaningful only for a result, junk, or an unbalanced bracket.
     #[must_use]
     pub const fn token_start(&self) -> usize {
         self.lexer.token_start()
@@ -196,7 +196,7 @@ impl<'a> Reader<'a> {
         loop {
             let at = skip_blanks(text, end);
             let starts_line = at == self.start || matches!(text[at - 1], b'\n' | b'\r');
-            if starts_line && text[at..].starts_with(b"%") {
+            if starts_line && text.get(at) == Some(&b'%') {
                 end = at + line_length(&text[at..]);
                 continue;
             }
@@ -279,7 +279,7 @@ impl<'a> Reader<'a> {
             end = lexer.offset();
         }
         let mut next = skip_blanks(text, end);
-        while text[next..].starts_with(b"%") && matches!(text[next - 1], b'\n' | b'\r') {
+        while text.get(next) == Some(&b'%') && matches!(text[next - 1], b'\n' | b'\r') {
             end = next + line_length(&text[next..]);
             next = skip_blanks(text, end);
         }
@@ -350,8 +350,8 @@ impl<'a> Reader<'a> {
                     }
                     return false;
                 }
-                // An annotation in square brackets does not count as the beginning of the game. The text of
-                // the game alone would begin with `[`, and be parsed differently.
+                // An annotation in square brackets does not count as the beginning of the game: otherwise, the
+                // game's text would begin with `[`, and would be parsed differently without the text before it.
                 Token::Annotation(_) if text.get(skip_blanks(text, before.offset())) != Some(&b'[') => {
                     comments.get_or_insert(before.offset());
                 }
@@ -410,8 +410,8 @@ impl<'a> Reader<'a> {
 }
 
 /// The length of the damaged tag pair at the start of `text`, if there is one. A damaged tag pair without a
-/// closing bracket must not contain a result. The text of a game can end after its result, and must be parsed
-/// in the same way without the text that follows.
+/// closing bracket must not contain a result: a game's text can end after this result, and must be parsed in
+/// the same way with and without the text after it.
 fn damaged_line(text: &[u8], after_tags: bool) -> Option<usize> {
     let holds_result = |tag: &[u8]| {
         let mut lexer = Lexer::new(tag, 0);
@@ -459,7 +459,7 @@ fn is_of_roster(name: &[u8]) -> bool {
 /// Whether another game begins at `at`, with a tag pair or a move, after blanks and `%` lines.
 fn begins_game(text: &[u8], at: usize) -> bool {
     let mut rest = &text[skip_blanks(text, at)..];
-    while rest.starts_with(b"%") {
+    while rest.first() == Some(&b'%') {
         rest = &rest[skip_blanks(rest, line_length(rest))..];
     }
     starts_tag_pair(rest) || begins_moves(rest)

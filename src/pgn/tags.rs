@@ -147,7 +147,7 @@ pub(super) struct ReadTag<'a> {
     pub(super) pair: TagPair<'a>,
     /// The offset after the tag pair.
     pub(super) end: usize,
-    /// Whether the line ended before a quote and a bracket closed the tag pair, or the value has no quotes.
+    /// Whether the tag pair has no closing quote and bracket before its line ends, or the value has no quotes.
     pub(super) unclosed: bool,
 }
 
@@ -276,9 +276,9 @@ pub(super) fn unquoted_tag(text: &[u8], offset: usize) -> Option<ReadTag<'_>> {
 
 /// The length of the damaged tag pair at the start of `text`. A damaged tag pair lacks a part: it has an
 /// opening bracket before a name, or ends like a tag pair (`Site "Paris"]`). Only another tag pair can follow
-/// on its line. A move is never a tag pair. If no tags precede it (`after_tags` is `false`), it must contain
-/// a quote, and another tag pair must follow it on the same line or the next. Text of more than [`MOST_HEAD`]
-/// bytes is not a damaged tag pair.
+/// on its line. If no tags precede the damaged tag pair (`after_tags` is `false`), it must contain a quote, and
+/// another tag pair must follow it on the same line or the next. A move counts as a name only before a quote.
+/// Text of more than [`MOST_HEAD`] bytes is not a damaged tag pair.
 pub(super) fn damaged_tag(text: &[u8], after_tags: bool) -> Option<usize> {
     if !matches!(text.first(), Some(b'[' | b'A'..=b'Z' | b'a'..=b'z')) {
         return None;

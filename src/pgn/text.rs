@@ -8,6 +8,7 @@ use std::fmt;
 /// multi-byte UTF-8 characters. In such a text, a truncated character becomes U+FFFD if at least its first
 /// two bytes are present.
 #[must_use]
+#[inline]
 pub fn decode(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
@@ -143,7 +144,7 @@ pub(super) fn line_length(text: &[u8]) -> usize {
     memchr::memchr2(b'\n', b'\r', text).unwrap_or(text.len())
 }
 
-/// Whether blanks contain at least two line ends, the second of which ends a blank line.
+/// Whether blanks contain a blank line: at least two line ends.
 pub(super) fn has_blank_line(blanks: &[u8]) -> bool {
     let count = |end| blanks.iter().filter(|&&byte| byte == end).count();
     count(b'\n').max(count(b'\r')) > 1
@@ -212,7 +213,7 @@ mod tests {
         assert_eq!(flaw(b"\xb6\xa1\xc1\xa2\xc8\xcb"), Some((3, true)));
         assert_eq!(flaw(b"\xa3ukasz"), Some((0, true)));
         assert_eq!(flaw(b"Stanis\xb3aw"), Some((6, true)));
-        // U+FFFD, which replaces bytes that have no character in the encoding of a file, and invalid UTF-8.
+        // U+FFFD (it replaces bytes that have no character in the encoding of a file); then invalid UTF-8.
         assert_eq!(flaw("Ivan\u{fffd}".as_bytes()), Some((4, false)));
         assert_eq!(flaw(b"M\xc3\xbcller Jos\xe9"), Some((11, false)));
         assert_eq!(flaw(b"\xc3\xb6 \xe2\x80"), Some((3, false)));

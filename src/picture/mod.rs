@@ -2,9 +2,8 @@
 //!
 //! A picture needs no font, script, style sheet or other file. Pieces, coordinates and signs are paths in the
 //! picture. So all browsers and other programs that draw SVG show the same picture. It can be a file or a
-//! part of a page. Only the pictures that [`BoardPicture::to_svg_in_page`] returns do not contain the shapes
-//! of the pieces; the page must contain these shapes. A picture is readable without colours; its `title` and
-//! `desc` describe it in words.
+//! part of a page. A picture from [`BoardPicture::to_svg_in_page`] is the exception: the page must contain the
+//! shapes of the pieces. A picture is readable without colours; its `title` and `desc` describe it in words.
 //!
 //! ```
 //! use pgndex::board::{Color, Position};

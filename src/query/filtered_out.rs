@@ -16,7 +16,7 @@ pub struct WithoutFilter {
     pub games: u64,
 }
 
-/// The games of which [`without_one_filter`] counts those that pass.
+/// The games among which [`without_one_filter`] counts.
 #[derive(Clone, Copy, Debug)]
 pub enum CountedGames<'a> {
     /// All games.
@@ -25,7 +25,7 @@ pub enum CountedGames<'a> {
     Reached {
         /// The position.
         position: &'a Position,
-        /// Whether only games with a result are counted, unless no game has one.
+        /// Whether only games with a result are counted. If no game has a result, all games are counted.
         finished: bool,
     },
     /// Games with a match of a sequence. If they cannot be counted quickly, none is counted.

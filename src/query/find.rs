@@ -37,10 +37,10 @@ pub enum FindTarget {
 ///
 /// The target determines the hits. For games, each game with positions has one hit: its first position. For a
 /// position, each occurrence in a main line is a hit and, if variations are searched, each occurrence in a
-/// variation. For a sequence, each game that completes it has one hit: the first position of the last step,
-/// where the game first completes the sequence. Variations count only if the main line does not complete the
-/// sequence. For the nearest positions, only main lines are searched: each game has one hit, and the hits are
-/// in ascending order of their distance.
+/// variation. For a sequence, each game that completes it has one hit: the position with which the last step
+/// begins when the game first completes the sequence. Variations count only if the main line does not complete
+/// the sequence. For the nearest positions, only main lines are searched: each game has one hit, and the hits
+/// are in ascending order of their distance.
 #[derive(Clone, Copy, Debug)]
 pub struct FindQuery<'a> {
     /// The database.

@@ -43,17 +43,17 @@ impl Sample {
     /// for each pick, about 150 bytes, in memory until the rows of all these picks are read.
     pub const MOST_AT_A_TIME: usize = 1 << 18;
 
-    /// The approximate maximum number of draws in a part, unless more than [`PARTS`](Self::PARTS) parts would
-    /// be needed. The draws of one part are in memory together.
+    /// The approximate maximum number of draws per part, unless this requires more than
+    /// [`PARTS`](Self::PARTS) parts. [`visit`](Self::visit) keeps the draws of one part in memory at a time.
     const FEW: u64 = 1 << 20;
-    /// The maximum number of parts. Each part contains the draws with ranks in one range, is sorted
+    /// The maximum number of parts. A part contains the draws whose ranks are in one range. It is sorted
     /// separately, and requires one pass over the games.
     const PARTS: u64 = 256;
 
-    /// Passes the draws of the sample to `visit` in batches, the lowest ranks first. So `visit` can read the
-    /// games of a batch in the order of the database. The number of draws in a batch is at most the number of
-    /// positions still needed, and at most [`MOST_AT_A_TIME`](Self::MOST_AT_A_TIME). `visit` must return how
-    /// many draws of the batch have an existing position. This function returns the sum of these numbers.
+    /// Passes the draws of the sample to `visit` in batches, the lowest ranks first. Batches allow `visit` to
+    /// read the games of a batch in the order of the database. A batch has at most as many draws as positions
+    /// are still needed, and at most [`MOST_AT_A_TIME`](Self::MOST_AT_A_TIME). `visit` must return how many
+    /// draws of the batch have an existing position. This function returns the sum of these numbers.
     ///
     /// # Errors
     /// Errors of `visit`.
@@ -94,7 +94,7 @@ impl Sample {
     }
 
     /// The positions of several draws of one game, in the order of the draws. `wanted` are the wanted
-    /// positions of the game. A draw has no position if there are too few of them.
+    /// positions of the game; if they are too few, some draws have no position.
     pub fn positions_of(
         &self,
         draws: impl Iterator<Item = Draw>,
@@ -136,7 +136,7 @@ mod tests {
 
     use super::*;
 
-    /// All draws from games 1 to `games`.
+    /// The random picks of a sample from the games 1 to `games`, in order.
     fn draws(sample: Sample, games: u32) -> Vec<(u32, u32)> {
         let mut draws = Vec::new();
         let games = (1..=games).map(GameId).collect();

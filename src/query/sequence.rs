@@ -46,8 +46,8 @@ impl PositionSequence {
         Self { ways }
     }
 
-    /// The ply at which a game's main line completes the sequence: the ply of the first position of the last
-    /// step. `None` if the main line does not complete it.
+    /// If a game's main line completes the sequence, the ply of the first position of the last step;
+    /// otherwise `None`.
     pub(in crate::query) fn place_in(&self, record: &GameRecord) -> Option<Ply> {
         let mut line = self.begin();
         record.positions.iter().find_map(|position| {

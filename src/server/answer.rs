@@ -48,7 +48,7 @@ impl Shape {
         shape
     }
 
-    /// A text of any type, without a schema.
+    /// A text of the given media type, without a schema.
     pub(super) const fn text(content_type: &'static str) -> Self {
         Self {
             content_type,

@@ -52,9 +52,9 @@ pub(super) struct State {
     /// When the server started. An earlier run of the server can have had the same version numbers.
     began: SystemTime,
     pub(super) file: FileId,
-    /// How many times the watching connection was opened. Each connection has its own version numbers.
+    /// How many times [`ChangeWatch`] opened its connection. Each connection has its own version numbers.
     opened: u64,
-    /// SQLite's data version on the watching connection.
+    /// SQLite's data version on this connection.
     version: i64,
 }
 

@@ -76,8 +76,8 @@ struct Extent {
 }
 
 impl<R: Record> Partitions<R> {
-    /// The intended number of records per partition. They are few enough to be sorted in the processor's cache,
-    /// but enough to limit the number of partitions that are written concurrently.
+    /// The intended number of records per partition. With more records, a partition would not fit in the
+    /// processor's cache when it is sorted. With fewer, too many partitions would be written concurrently.
     pub(crate) const RECORDS: u64 = 1 << 17;
 
     /// The number of bits that choose the bucket of a record. In a partition of about

@@ -225,7 +225,7 @@ fn bzip2_text(input: Input) -> Box<dyn Read + Send> {
 /// are ignored, because tapes and block devices add them.
 struct Members<D> {
     member: Option<D>,
-    /// The first byte of each member.
+    /// The byte with which every member begins.
     first_byte: u8,
     open: fn(Input) -> D,
     into_input: fn(D) -> Input,

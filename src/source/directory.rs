@@ -113,7 +113,7 @@ fn end_64(bytes: &[u8], end: usize) -> Option<usize> {
 /// The file that a header describes, and the offset in `record` after the name and the extra field. Headers
 /// in the central directory and headers before files have the same fields at different offsets. The fields
 /// begin at `at`, and the name begins at `name`. `offset` is the offset of the file's header in the archive.
-/// The extra field can replace the first `numbers` of these: the size, the compressed size, and the offset.
+/// Of the size, the compressed size and the offset, the extra field can replace the first `numbers`.
 fn entry(record: &[u8], at: usize, name: usize, offset: u64, numbers: usize) -> Option<(Entry, usize)> {
     let field = |from: usize, length| number(record, at + from, length);
     let name_end = name + field(22, 2)? as usize;
@@ -193,8 +193,8 @@ fn local(bytes: &[u8], header: usize) -> Option<(Entry, usize)> {
     Some((entry, end))
 }
 
-/// Finds the descriptor after the compressed data that begins at `start`. The descriptor contains the length
-/// of this data, and is recognised by it.
+/// Finds the descriptor after the compressed data that begins at `start`. It is recognised by the length of
+/// this data, which it contains.
 fn descriptor(bytes: &[u8], start: usize) -> Option<((u64, u32), usize, usize)> {
     let data = bytes.get(start..)?;
     // Compressed size and original size, of 4 or of 8 bytes each.

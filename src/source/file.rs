@@ -78,7 +78,7 @@ impl SourceFile {
     }
 
     /// Restricts reading to games that begin in this range of the file's bytes. If a file cannot be read from
-    /// the middle, a range that begins with its first byte contains all games, and other ranges contain none.
+    /// the middle, a range from byte 0 contains all games, and any other range contains none.
     pub fn restrict(&mut self, range: &Range<u64>) {
         let length = self.bytes.unwrap_or(u64::MAX);
         let can_be_cut = self.place == Location::File

@@ -50,9 +50,9 @@ impl Sources {
 ///   ends, the plain file is ignored. Otherwise, both are listed.
 /// - A zip archive represents its `.pgn` files.
 /// - `-` is standard input.
-/// - A path that does not exist represents all matching paths if it contains one of `*?[`. If it consists of
-///   `@` and the path of a file, it represents the paths in that file, one per line; blank lines and lines
-///   that begin with `#` are ignored.
+/// - A path that does not exist and begins with `@` names a list: the file after the `@`. It represents the
+///   paths in that file, one per line; blank lines and lines that begin with `#` are ignored.
+/// - Any other path that does not exist represents all matching paths if it contains one of `*?[`.
 #[must_use]
 pub fn list<P: AsRef<Path>>(
     paths: &[P],

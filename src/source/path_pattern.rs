@@ -55,7 +55,7 @@ impl Pattern {
             }
         }
         let mut only_directories = ends_in_separator(path);
-        // A directory represents everything below it.
+        // A directory represents everything below it, so `a/**` means the directory `a`.
         if matches!(parts.last(), Some(Part::AnyDepth)) {
             parts.pop();
             only_directories = true;

@@ -106,7 +106,7 @@ fn append_to_map<'s>(set: &'s [u8], more: &[u16], bytes: &mut Vec<u8>) -> Option
     let (map, rest) = behind.split_at_checked(length as usize)?;
     let end = 8 * map.len() - map.last()?.leading_zeros() as usize;
     let numbers = count as usize / 2 + more.len();
-    // A list needs at least one byte per number, and one byte for the count.
+    // `numbers + 1` is the minimum length of a list: one byte per number, and one for the count.
     let stays = count % 2 == 1 && is_shorter_as_map(numbers + 1, map.len().max(map_bytes(more)));
     if !stays || more.first().is_some_and(|&first| usize::from(first) < end) {
         return None;

@@ -17,7 +17,7 @@ pub(crate) fn last_block(connection: &Connection) -> rusqlite::Result<u32> {
     Ok(block_of(last_game(connection)?).0)
 }
 
-/// Whether there are games with ids from the first to the last of these.
+/// Whether there is a game whose id is in this range, both ends included.
 pub(crate) fn has_games(connection: &Connection, first_and_last: [u32; 2]) -> rusqlite::Result<bool> {
     let sql = "SELECT 1 FROM game WHERE game_id BETWEEN ?1 AND ?2";
     connection.prepare_cached(sql)?.exists(first_and_last)

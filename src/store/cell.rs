@@ -95,7 +95,6 @@ impl WrongCell {
     }
 }
 
-/// Reads all rows of a query.
 pub(crate) fn read_rows<T>(
     query: &mut Statement<'_>,
     params: impl Params,

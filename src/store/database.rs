@@ -255,8 +255,8 @@ impl Database {
         cut
     }
 
-    /// Keeps a file open until the connection is closed. Closing the file earlier would release SQLite's
-    /// locks on the database, as POSIX requires.
+    /// Keeps a file open until the connection is closed. On POSIX systems, closing the file earlier would also
+    /// release SQLite's locks on the database.
     pub(super) fn keep_open(&self, file: Arc<PageFile>) {
         self.kept_open.borrow_mut().push(file);
     }
@@ -339,7 +339,6 @@ pub(super) fn set_cache(connection: &Connection, bytes: u64) -> rusqlite::Result
     connection.pragma_update(None, "cache_size", -i32::try_from(bytes / 1024).unwrap_or(i32::MAX))
 }
 
-/// The value of a setting.
 pub(super) fn setting<T: for<'r> Stored<'r>>(connection: &Connection, path: &Path, name: &str) -> Result<T> {
     let sql = "SELECT name, value FROM setting WHERE name = ?1";
     connection
@@ -412,7 +411,7 @@ fn connect(path: &Path, mode: OpenFlags) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// The number of threads that wait for another connection.
+/// The number of threads that wait for another connection to release its lock.
 static WAITING: AtomicUsize = AtomicUsize::new(0);
 
 /// Waits a little, so that another connection can release its lock. Does not wait, and returns false, if the

@@ -265,8 +265,8 @@ pub enum ErrorKind {
         /// The operation that failed.
         action: &'static str,
     },
-    /// A write cannot be completed: an earlier step has failed, indexes are still hidden, or its transaction
-    /// is still open or has already ended.
+    /// A write cannot be completed: an earlier step has failed, indexes are still hidden, a transaction is
+    /// still open, or the transaction for the write has already ended.
     #[error("the bulk load is not finished; this is a bug in pgndex, please report it")]
     Unfinished,
     /// The bulk load wrote fewer rows than it received.
@@ -372,8 +372,8 @@ impl Error {
         source.as_ref()?.downcast_ref()
     }
 
-    /// Converts the error of a reader that is not allowed to recover a log or journal into
-    /// [`ErrorKind::NeedsWriting`]; other errors are returned unchanged.
+    /// If this error occurred because a reader is not allowed to recover a log or journal, returns
+    /// [`ErrorKind::NeedsWriting`]. Returns other errors unchanged.
     pub(super) fn during_recovery(self) -> Self {
         let code = self.of_sqlite().and_then(rusqlite::Error::sqlite_error_code);
         match self {
@@ -408,7 +408,7 @@ impl Error {
             return ErrorKind::Directory { problem: "not a directory", advice: "check the path" }.at(path);
         }
         let advice = match error_advice(&source) {
-            // Some file systems, such as /proc, have no new files.
+            // In some file systems, such as /proc, no files can be created.
             _ if source.kind() == NotFound => "check its file system",
             Some(advice) if source.kind() != PermissionDenied => advice,
             _ => "check its permissions",

@@ -3,8 +3,8 @@
 
 use rusqlite::Connection;
 
-/// A common table expression, for use after `WITH RECURSIVE`: all values of `game_id >> 18`, which are the
-/// numbers of the blocks. The first column of the indexes on hashes has these values.
+/// A common table expression, for use after `WITH RECURSIVE`: the numbers of all blocks of 262,144 games
+/// (`game_id >> 18`). They are the values of the first column of the indexes on hashes.
 ///
 /// With this expression, SQLite looks up a hash in each block, even if there are no statistics for these
 /// indexes.
@@ -12,8 +12,8 @@ pub(crate) const HASH_BLOCKS: &str = "hash_block (number) AS (
      SELECT 0 UNION ALL SELECT number + 1 FROM hash_block
      WHERE number < (SELECT game_id >> 18 FROM game ORDER BY game_id DESC LIMIT 1))";
 
-/// Writes statistics which say that each index of `game` begins with few distinct values. So SQLite looks up the
-/// second column for each of these values (["Skip-scan"](https://www.sqlite.org/optoverview.html#skipscan)). The
+/// Writes statistics which say that the first column of each index of `game` has few distinct values. So SQLite
+/// looks up the second column for each of them (["Skip-scan"](https://www.sqlite.org/optoverview.html#skipscan)). The
 /// statistics contain the number of games per block, and roughly the number of games per value: only the order of
 /// magnitude matters.
 const GAME_STATISTICS: &str =

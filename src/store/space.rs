@@ -36,7 +36,8 @@ impl fmt::Display for Size {
     }
 }
 
-/// Formats a number of free bytes like [`Size`], but rounded down. So it looks smaller than any greater size.
+/// Formats a number of free bytes like [`Size`], but rounded down. So if more bytes are needed than are free,
+/// a message never shows two equal sizes.
 #[derive(Clone, Copy, Debug)]
 pub struct FreeSize(pub u64);
 
@@ -47,7 +48,7 @@ impl fmt::Display for FreeSize {
     }
 }
 
-/// The unit in which a message shows a number of bytes, with at least two significant digits.
+/// The unit in which a message shows a number of bytes: MiB if that gives at least two digits, else KiB.
 const fn unit(bytes: u64) -> (u64, &'static str) {
     if bytes < 10 << 20 { (1 << 10, "KiB") } else { (1 << 20, "MiB") }
 }

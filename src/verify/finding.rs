@@ -192,7 +192,7 @@ impl Finding {
             FindingKind::Unreadable => REBUILT.contains(&self.table),
             FindingKind::DanglingLink => true,
             FindingKind::MissingRow if self.table == "game" => true,
-            // The numbers of removed games.
+            // The rows `removed_games` and `last_game`.
             FindingKind::WrongCount if self.table == "setting" => true,
             // Of these tables, only counts are computed again.
             FindingKind::WrongValue if ["import", "source"].contains(&self.table) => false,

@@ -7,7 +7,7 @@
 //! | `constraints` | the constraints of the schema |
 //! | `rows::games` | each game's rows, one scan of `game_position` |
 //! | `rows::replay` | positions and moves of one game, on the board |
-//! | `rows::occurrences` | `position_game` against `game_position`, one scan of `occurrence` |
+//! | `rows::occurrences` | `occurrence` (and its view `position_game`) against `game_position`, in one scan |
 //! | `rows::sets` | columns and sets of games, levels, removed games |
 //! | `rows::visited_positions` | `level_position` and `level_continuation`, by counting again |
 //! | `rows::annotations` | clocks, evaluations, comments and variations, against the moves |

@@ -30,7 +30,7 @@ enum Job {
     Integrity,
     Structure,
     Annotations,
-    /// The readings of a file, as the index of their chain.
+    /// All readings of a file, as an index of `Sources::chains`.
     Source(usize),
     Games([StoredId<GameId>; 2]),
     Keys([i64; 2]),

@@ -1,8 +1,8 @@
-//! What tests need that is not part of the project: other programs, and the data in `../shared`.
+//! Programs and data that tests need, but that are not part of the project. The data is in `../shared`.
 //!
-//! If something is missing, the test prints a message and passes. If the environment variable `CI` is set, it fails,
-//! because `.ci/run` installs the programs. If the folder `../shared` does not exist, tests that need it are skipped
-//! everywhere.
+//! If something is missing, the test prints a message and passes. With the environment variable `CI`, the test fails
+//! instead, because `.ci/run` installs the programs. If the folder `../shared` does not exist, tests that need it are
+//! skipped in CI too.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
-/// Whether a test fails when it would be skipped.
+/// Whether a test that would be skipped fails instead, given the value of the variable `CI`.
 pub(crate) fn is_ci(value: Option<&str>) -> bool {
     !matches!(value, None | Some("" | "0" | "false"))
 }
@@ -57,7 +57,7 @@ pub(crate) fn python_that_runs(code: &str) -> Option<&'static str> {
     python
 }
 
-/// A Python that has these modules. It looks them up without importing them, because some take a second to import.
+/// A Python that has these modules. They are looked up but not imported, because some take a second to import.
 #[track_caller]
 pub(crate) fn python_with(modules: &str) -> Option<&'static str> {
     python_that_runs(&format!(

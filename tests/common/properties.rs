@@ -12,7 +12,7 @@ pub(crate) fn cases(cases: u32) -> Config {
         RngSeed::Fixed(seed) => RngSeed::Fixed(seed),
     };
     let times = std::env::var("PROPTEST_TIMES").ok().and_then(|times| times.parse().ok()).unwrap_or(1);
-    // Next to the test's source file.
+    // Failed cases are stored next to the test's source file.
     let failure_persistence = Some(Box::new(FileFailurePersistence::WithSource("proptest-regressions")) as _);
     Config { cases: cases.saturating_mul(times), rng_seed, failure_persistence, ..given }
 }

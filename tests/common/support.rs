@@ -33,7 +33,7 @@ pub(crate) fn synthetic(games: usize) -> &'static [u8] {
 /// SQL that makes the tables in a writable schema accept values of any type.
 pub(crate) const WITHOUT_STRICT: &str = "UPDATE sqlite_schema SET sql = replace(replace(sql, ', STRICT', ''), ') STRICT', ')') WHERE type = 'table'";
 
-/// Changes a database whose constraints and column types forbid the change, as a hex editor can.
+/// Makes a change that the constraints and column types of the database forbid. A hex editor could make such a change.
 pub(crate) fn execute_without_constraints(database: &Connection, sql: &str) -> rusqlite::Result<()> {
     database.execute_batch(&format!(
         "PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; PRAGMA writable_schema = ON;
@@ -420,7 +420,7 @@ pub(crate) fn write_through_sql(path: &Path) {
 
 /// Asserts that the positions match their FENs, and that each position follows from the previous one by its move.
 fn assert_positions_follow(database: &Connection) {
-    // The first games of each source, about this many plies; fewer plies if there are many sources.
+    // The first games of each source are checked, about this many plies of each. The more sources, the fewer plies.
     let most =
         (60_000 / number(database, "SELECT max(1, count(*)) FROM source")).clamp(200, 3000).cast_signed();
     let query = "WITH games AS (SELECT game_id, ply_count, sum(ply_count) OVER (PARTITION BY source_id ORDER BY game_id) AS plies FROM game)

@@ -216,8 +216,8 @@ struct Case<'a> {
     parameter: Option<Value>,
     is_loose: bool,
     all_rows: bool,
-    /// The numbers of the column and the value added up. It selects the commands, so that each column and each value
-    /// meets all of them.
+    /// The number of the column plus the number of the value. It selects the commands, so that each column and each
+    /// value is tested with all commands.
     turn: usize,
 }
 
@@ -517,8 +517,8 @@ fn some_values_of_cells_make_no_command_panic_hang_or_control_the_terminal() {
     assert_harmless(outcome, 40);
 }
 
-/// Every value in every column. Each column meets every command, and so does each value, but not every value of each
-/// column.
+/// Every value in every column. Each column is tested with every command, and so is each value, but not each pair of
+/// column and value.
 #[test]
 #[ignore = "takes a minute"]
 fn all_values_of_cells_make_no_command_panic_hang_or_control_the_terminal() {

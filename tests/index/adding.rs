@@ -197,7 +197,7 @@ fn few_games_added_to_many() {
         files.push(few);
         assert_whole(&added);
     }
-    // Enough rows that those of the added games are written one by one instead of being merged.
+    // There are so many rows that the rows of the added games are inserted one by one, not merged.
     assert!(number(&open(&added), "SELECT count(*) FROM game_position") > 5 * 10_000);
     run(&at_once, &files, &options).expect("indexed");
     assert_equal(&added, &at_once, &TABLES);

@@ -274,8 +274,8 @@ fn a_growing_file_with_duplicates() {
     assert_eq!(lines(&open(&target), "SELECT game_id FROM game ORDER BY 1"), ["1", "3"]);
 }
 
-/// Counts the games that repeat an earlier game, by comparing their moves instead of hashes. Expects a database with
-/// all games.
+/// Counts the games that repeat an earlier game, by comparing their moves instead of hashes. The database must contain
+/// the duplicates.
 fn count_repeated(database: &Connection) -> u64 {
     let query =
         "SELECT white || '/' || black || '/' || ifnull(date, '') || '/' || result || '/' || games.status

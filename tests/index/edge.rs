@@ -81,8 +81,8 @@ fn python_chess(table: &Path) -> HashMap<String, Vec<Row>> {
     files
 }
 
-/// Lists the values, with a count for equal neighbours. A long list is replaced by the number of games, the sum of
-/// their plies, and the marked values with their numbers.
+/// Lists the values, with a count for equal neighbours. A long list is shortened to the number of games and the sum of
+/// their plies. Values that end with `!` or `x` follow, each with the number of its game.
 fn list(words: &[String]) -> String {
     let runs: Vec<String> = words
         .chunk_by(|a, b| a == b)
@@ -157,7 +157,7 @@ fn unusual_files_are_read_as_listed() {
         path.strip_prefix(&edge).expect("a path below the directory").to_string_lossy().into_owned()
     };
     paths.retain(|path| name(path).ends_with(".pgn") || name(path).ends_with(".pgn.zst"));
-    // A rejected file is tried alone, where it causes an error; the others are indexed together.
+    // Each file that must be rejected is indexed alone. The other files are indexed together.
     let is_refused = |path: &PathBuf| listed.get(name(path).as_str()).is_some_and(|listed| listed[0] == "-");
     let (refused, read): (Vec<_>, Vec<_>) = paths.iter().cloned().partition(is_refused);
     for path in &refused {

@@ -237,7 +237,7 @@ fn text(output: &Output) -> String {
     [&output.stdout[..], &output.stderr].map(|text| String::from_utf8_lossy(text).into_owned()).concat()
 }
 
-/// The body of this process; an ordinary run of the tests skips it.
+/// The body of the process that [`child`] starts. In an ordinary run of the tests, it does nothing.
 #[test]
 fn in_a_child() {
     let Ok(arguments) = std::env::var("PGNDEX_TEST_CHILD") else { return };
@@ -261,7 +261,7 @@ fn large(place: &Workspace) -> u64 {
     summary.file_bytes
 }
 
-/// The size of files is limited, as on a full disk. The signal that the system sends is ignored.
+/// A limit on the file size is reported like a full disk. The process ignores the signal that the system sends.
 #[test]
 fn a_limit_on_the_size_of_files() {
     let place = Workspace::new();

@@ -230,7 +230,7 @@ impl Place {
         placement.split('/').map(rank).collect()
     }
 
-    /// A pattern that matches the position, or nearly.
+    /// A pattern that matches the position, or nearly matches it.
     fn pattern(&self, chance: &mut Chance) -> Pattern {
         let condition_count = chance.one_of(&[1, 1, 2, 3, 6]);
         let mut ranks = vec!["*".to_owned(); 8];
@@ -351,7 +351,7 @@ fn places(database: &Path) -> Vec<Vec<Place>> {
     games.into_iter().map(&mut of_game).collect()
 }
 
-/// All hits as game, line and ply, and the total that a page with the first hit shows.
+/// All hits as game, line and ply; and the total that is shown if only the first hit is requested.
 fn answer(database: &Database, find: &FindQuery<'_>) -> (Vec<(u32, u32, u32)>, AllHits) {
     let mut hits = Vec::new();
     find.visit(|hit| {

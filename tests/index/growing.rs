@@ -14,7 +14,7 @@ use crate::support::*;
 const SICILIAN: &str = "1. e4 c5 2. Nf3 d6 3. d4 cxd4 4. Nxd4 Nf6 5. Nc3 a6 6. Be3 e5 7. Nb3 Be6 8. f3 Be7 9. Qd2 O-O \
                         10. O-O-O Nbd7 11. g4 b5";
 
-/// Texts, and the offset of the last two games of each. They are cut from there on.
+/// Texts, each with the length of its first game. The texts are cut only after this game.
 fn texts() -> Vec<(String, usize)> {
     let tags =
         |white: &str| format!("[Event \"a\"]\n[White \"{white}\"]\n[Black \"B\"]\n[Date \"2020.01.01\"]\n");
@@ -57,7 +57,7 @@ fn all_options() -> Vec<IndexOptions> {
     [OnProblem::Keep, OnProblem::Skip].into_iter().flat_map(with).collect()
 }
 
-/// Rows about the file other than its games, identified by byte offsets.
+/// Queries for rows about the file, but not for its games. Byte offsets identify the rows.
 const FILE_ROWS: [&str; 3] = [
     "SELECT byte_offset, line, column_number, game_number, game_id IS NULL, ply, token, kind, severity, message
      FROM problem ORDER BY 1, game_number, kind",
@@ -106,7 +106,7 @@ impl Growth {
     }
 }
 
-/// Cuts each text at every `step`th byte of its last two games, and lets it grow to its end, at once or in two steps.
+/// Cuts each text at every `step`th byte after its first game, and lets it grow to its end, at once or in two steps.
 fn check_cuts(step: usize) {
     let options_count = all_options().len();
     texts().into_par_iter().enumerate().for_each(|(number, (text, first))| {
@@ -142,7 +142,8 @@ fn cut_at_some_bytes() {
     check_cuts(797);
 }
 
-/// Each of the six options cuts at every twelfth byte, starting two bytes after the previous one.
+/// With each of the six sets of options, texts are cut at every twelfth byte, two bytes after the cuts of the previous
+/// set.
 #[test]
 #[ignore = "takes minutes"]
 fn cut_at_every_second_byte() {
@@ -214,7 +215,8 @@ fn rows_of_a_replaced_text_stay() {
     for options in all_options() {
         let growth = Growth::new();
         growth.add(format!("{TAGS}1. a4 *\n\n{TAGS}1. b4 *\n"), &options);
-        // The file is replaced; if games with problems are skipped, its first run adds no game.
+        // The text of the file is replaced. If games with problems are skipped, the first run with the new text adds no
+        // game.
         let text = format!("{TAGS}1. c4 Kc5\n2. c5 1-0\n\n{TAGS}1. d4 *\n");
         growth.add(&text[..text.len() - 88], &options);
         growth.add(&text, &options);

@@ -11,7 +11,7 @@ use crate::index::archives::*;
 use crate::index::inputs::text;
 use crate::support::*;
 
-/// Rows about the file other than its games.
+/// Queries for rows about the file, but not for its games.
 const FILE_ROWS: [&str; 2] = [
     "SELECT byte_offset, line, column_number, game_number, game_id IS NULL, ply, token, kind, severity, message
      FROM problem ORDER BY 1, game_number, kind",
@@ -186,7 +186,7 @@ fn the_rest_of_a_cut_archive_is_read_when_it_is_complete() {
     }
 }
 
-/// The damage is an end without text, or garbage in the middle.
+/// The damage is the beginning of another frame or stream at the end, or garbage between two frames.
 #[test]
 fn damage_of_an_archive_whose_text_is_known_is_reported_once() {
     let text = GAMES.as_bytes();

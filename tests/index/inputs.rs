@@ -211,7 +211,7 @@ fn files_with_equal_names_in_a_zip_archive_are_all_read() {
     assert_eq!((report.findings.total(), report.reread_games, report.sources_same), (0, 4, 4));
 }
 
-/// The same archive with the sizes after each file, as programs write archives to a stream.
+/// The same archive with the sizes after each file: the form in which programs write archives to a stream.
 fn with_sizes_behind(archive: &[u8], files: &[(&str, &[u8], Packing)], marked: bool) -> Vec<u8> {
     let (mut streamed, mut at) = (Vec::new(), 0);
     for (name, ..) in files {

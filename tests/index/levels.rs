@@ -96,8 +96,8 @@ fn explored(path: &Path, keys: &[(i64, String)]) -> Vec<PositionCounts> {
     keys.iter().map(explore).collect()
 }
 
-/// A position that few games of each level reached has no row, even if all levels together have enough games.
-/// It is answered like others, and `optimize` gives it a row.
+/// A position that few games of each level reached has no row, even if all levels together have enough games. `explore`
+/// still counts its games, and `optimize` gives it a row.
 #[test]
 fn positions_without_a_row_are_answered_like_others() {
     const THRESHOLD: u32 = 16;
@@ -119,7 +119,7 @@ fn positions_without_a_row_are_answered_like_others() {
         }
         assert_sound(&added);
         assert!(levels(&added) > 1);
-        // The existing rows are complete, and the same through SQL.
+        // The existing rows have complete counts, and are the same if games are added through SQL.
         let found = lines(&open(&added), rows);
         assert!(found.iter().all(|row| all.contains(row)));
         if through_sql {

@@ -353,7 +353,7 @@ fn missing_runs_are_added_again() {
     place.assert_sound();
 }
 
-/// Without them, the number of a removed game could be given to another game.
+/// Without the settings `last_game` and `removed_games`, the id of a removed game could be given to another game.
 #[test]
 fn the_numbers_of_removed_games_are_checked() {
     let place = Workspace::new();

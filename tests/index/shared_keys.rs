@@ -14,8 +14,8 @@ use rusqlite::{Connection, params};
 use crate::properties::cases;
 use crate::support::*;
 
-/// Start positions. Each pair has the same key: castling uses another rook, or the positions were constructed that way.
-/// The last one is the standard start position.
+/// Pairs of start positions with the same key: castling uses another rook, or the positions were constructed that way.
+/// The last position is the standard start position.
 const STARTS: [&str; 8] = [
     "4k3/8/8/8/8/8/8/1R1K1RR1 w F - 0 1",
     "4k3/8/8/8/8/8/8/1R1K1RR1 w K - 0 1",
@@ -121,7 +121,7 @@ fn checked(path: &Path) -> Report {
 const ROWS: [&str; 2] =
     ["SELECT * FROM visited_position ORDER BY key", "SELECT * FROM continuation ORDER BY key, move_code"];
 
-/// The keys of each level that one position has, and that at least `threshold` games reached.
+/// The keys of each level that belong to one position only, and that at least `threshold` games reached.
 fn clear_keys(database: &Connection, threshold: u32) -> BTreeSet<(u32, i64)> {
     let sql = "SELECT level, key FROM (
             SELECT (SELECT max(level) FROM occurrence_level WHERE level <= game_id) AS level, key, fen, game_id
@@ -152,8 +152,8 @@ fn assert_apart(path: &Path, threshold: u32) {
     assert!(report.is_sound(), "{:#?}", report.findings);
 }
 
-/// In a copy of the database, removes and adds each file, then removes every second game: only one of two positions
-/// with the same key may be left.
+/// In a copy of the database, removes and adds each file, then removes every second game. This can leave only one of
+/// two positions with the same key.
 fn remove_and_add(database: &Path, files: &[PathBuf], options: &IndexOptions) {
     let target = database.with_file_name("less.db");
     std::fs::copy(database, &target).expect("copied");

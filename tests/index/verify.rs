@@ -140,8 +140,8 @@ fn databases_with_added_games_are_sound() {
         index(&place.database(), &[place.source()], &options, &IndexProgress::default()).unwrap();
         sound(&place, Sample::All)
     };
-    // The text ends in the middle of a game, which is read again later, or of a name, whose beginning is no player's
-    // name afterwards.
+    // The text ends in the middle of a game, or in the middle of a name. This game is read again later. Then the
+    // beginning of the name is not a player's name any more.
     let end = GAMES.find("1. e4").unwrap() + 300;
     let name = GAMES[end..].find("[White \"").unwrap() + end + 11;
     for end in [end, name, GAMES.len() / 2, GAMES.len()] {
@@ -932,7 +932,7 @@ fn only_the_first_findings_are_kept_but_all_are_counted() {
     place.damage("UPDATE game_position SET halfmove_clock = halfmove_clock + 1000");
     let options = VerifyOptions { limit: 4, ..VerifyOptions::default() };
     let report = verify(&place.database(), &options, &Progress::default()).unwrap();
-    // Three variations begin at positions of these games and differ too.
+    // Three variations begin at changed positions, and each is a finding too.
     assert_eq!(report.findings.total(), report.positions + 3);
     let places: Vec<_> = report.findings.first.iter().map(|found| found.row.clone()).collect();
     assert_eq!(places, [0, 1, 2, 3].map(|ply| pgndex::verify::RowId::new([("game_id", 1), ("ply", ply)])));

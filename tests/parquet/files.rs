@@ -70,7 +70,7 @@ fn files_have_the_rows_of_a_database_however_they_are_written() {
     let [famous, annotated, odd] =
         [example("famous-games.pgn"), example("annotated.pgn"), "odd.pgn".to_owned()];
     let index = ["index", "--quiet", "--continuation-threshold", "2"];
-    // If each month has its own files, only a few games are written.
+    // With files for each month or year, only a few games are written.
     for (part, inputs) in [
         ("month", &[&*annotated, &odd][..]),
         ("year", &[&annotated, &odd]),

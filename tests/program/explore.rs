@@ -518,7 +518,7 @@ fn a_game_that_ends_in_a_repeated_position_counts_by_its_last_move_from_it() {
     let workspace = Workspace::for_command(&["explore", "games.db"])
         .with("first.pgn", games(0..5))
         .with("rest.pgn", games(5..12));
-    // Without and with tables and sets, built at once or by additions.
+    // Without and with stored visited positions, in a database that is built at once or by an addition.
     for threshold in ["64", "12", "6", "1"] {
         let index = ["index", "--quiet", "--duplicates", "keep", "--overwrite", "games.db", "first.pgn"];
         let threshold = ["--continuation-threshold", threshold, "--openings", OPENINGS];

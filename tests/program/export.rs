@@ -307,7 +307,7 @@ fn games_are_sorted_and_limited() {
         games(&["--limit", "2", "--sql", "SELECT 5 UNION ALL SELECT 4 UNION ALL SELECT 3"]),
         ["5", "4"]
     );
-    // Games without a position in the range do not count.
+    // Games without a position in the range do not count towards the limit.
     insta::assert_snapshot!(workspace.stdout_of(&["--format", "epd", "--ply", "5-6", "--limit", "2"]), @r#"
     rnbqkb1r/pppp1ppp/5n2/4p3/4P3/2N5/PPPP1PPP/R1BQKBNR b KQkq - fmvn 3; hmvc 3; id "game 1 ply 5"; sm d5;
     rnbqkb1r/ppp2ppp/5n2/3pp3/4P3/2N5/PPPP1PPP/R1BQKBNR w KQkq - fmvn 4; hmvc 0; id "game 1 ply 6"; sm exd5;

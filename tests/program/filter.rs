@@ -7,8 +7,8 @@ use crate::workspace::{Workspace, json};
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
 
-/// Names that match several players, and one player on both sides; time controls of all kinds. The first clock shows
-/// that a small number is in seconds.
+/// Names that match several players, and one player on both sides; time controls of all kinds. The first clock of a
+/// game shows that a small base time is in seconds, not in minutes.
 const GAMES: [(&str, &str, &str, &str); 8] = [
     ("Polgar, Judit", "Polgar, Sofia", "Paris FRA|180+2|Normal", "1. e4 e5 2. Nf3 1-0"),
     ("Polgar, Sofia", "Anand, V", "Linares ESP|600|Time forfeit", "1. d4 d5 0-1"),
@@ -76,7 +76,7 @@ fn each_filter_agrees_with_plain_sql() {
         (&["--speed", "bullet", "--speed", "classical"], "time_control IN ('60+0', '5400+30')", 2),
         (&["--time-control", "180+2"], "time_control = '180+2'", 1),
         (&["--time-control", "180"], "false", 0),
-        // The same time control in another form; but no period of another time control.
+        // The same time control in another form.
         (&["--time-control", "600+0"], "time_control = '600'", 1),
         (&["--time-control", "60"], "time_control = '60+0'", 1),
         (&["--time-control", " 0180+2.0"], "time_control = '180+2'", 1),

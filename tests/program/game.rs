@@ -111,7 +111,7 @@ fn castling_in_uci_depends_on_the_variant() {
         castling.map(|ply| ply["uci"].as_str().expect("UCI").to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(castling("1"), ["e1g1", "e8c8"]);
-    // The same moves with the same squares.
+    // The same castling moves between the same squares, but in a game of Chess960.
     assert_eq!(castling("2"), ["e1h1", "e8a8"]);
     assert_eq!(castling("3"), ["g1h1", "g8h8"]);
 }

@@ -153,7 +153,7 @@ fn unreadable_words_end_a_line_of_a_repertoire() {
     let (status, reported) = compare("1. е4 c5\n");
     assert_eq!(status, 1, "{reported}");
     assert!(reported.contains("standard input:1: game 1, 1. е4: not readable as a move in "), "{reported}");
-    // Signs of annotators do not end a line.
+    // Signs of annotators, such as `N`, do not end a line of the repertoire.
     let (status, reported) = compare("[Event \"a\x01\"]\n\n1. e4 N e5 , 2. Nf3 *\n");
     assert_eq!(status, 0, "{reported}");
     assert!(reported.contains(",1. e4 e5 2. Nf3,"), "{reported}");

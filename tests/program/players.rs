@@ -502,7 +502,7 @@ struct Listed {
     spellings: &'static [(&'static str, usize)],
     /// Names by which a user may look for the player.
     searched: &'static [&'static str],
-    /// The number of games that these names find before spellings are merged.
+    /// The number of games that each of these names finds before spellings are merged.
     alone: usize,
 }
 

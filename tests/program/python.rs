@@ -7,7 +7,8 @@ use crate::needs::{part_of_corpus, python_with_chess};
 use crate::workspace::Workspace;
 
 /// The output of a script in this directory. Its arguments are the program, a database of the first games of a
-/// collection, their PGN, and some more. `None` if there is no Python with python-chess, or no collection.
+/// collection, the PGN of these games, and `arguments`. `None` if there is no Python with python-chess, or no
+/// collection.
 #[track_caller]
 pub(crate) fn printed_by(script: &str, corpus: &str, bytes: usize, arguments: &[&str]) -> Option<String> {
     let python = python_with_chess()?;

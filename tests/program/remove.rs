@@ -152,7 +152,8 @@ fn a_file_with_removed_games_can_grow() {
     // The new game gets a new id.
     assert_eq!(workspace.number("games.db", "SELECT max(game_id) FROM game"), last + 1);
     let number = "SELECT game_number - (SELECT count(*) FROM game WHERE source_id = 1) FROM problem ORDER BY problem_id DESC LIMIT 1";
-    // The last number is ahead by two: the removed game, and the new one.
+    // The number of the new game exceeds the count of games of source 1 by two: one game was removed, and the new game
+    // has another source.
     assert_eq!(workspace.number("games.db", number), 2);
     assert_sound(&workspace);
     let failure = workspace.stderr_of(1, &["index", "--reread", "games.db"]);

@@ -629,7 +629,7 @@ mod signals {
     #[test]
     fn rows_found_before_ctrl_c_are_printed() {
         let sample = sample();
-        // The query finds fewer rows than a table buffers, and then none, but never ends.
+        // The query finds fewer rows than the table format buffers. After that, it finds no more rows, but never ends.
         let query = format!("{ENDLESS} SELECT i FROM n WHERE i <= 10");
         let mut command = sample.command_with(&[&query]);
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs");

@@ -35,7 +35,7 @@ fn a_hit_shows_its_line_and_continuation() {
     let first = sample.ok(&["--moves", "1. d4", "--format", "json"]);
     let first = json(first.lines().next().expect("a line"));
     assert_eq!((&first["line"], &first["ply"], &first["next_uci"]), (&1.into(), &1.into(), &"d7d5".into()));
-    // A position from which a variation leaves belongs to the line that is left.
+    // The position before the first move of a variation belongs to the line from which the variation branches off.
     let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
     for hit in sample.ok(&["--fen", start, "--format", "json", "--limit", "0"]).lines() {
         assert_eq!(json(hit)["game_id"] == 2 && json(hit)["line"] == 2, json(hit)["line"] != 0, "{hit}");
@@ -154,7 +154,7 @@ fn moves_of_variations_are_counted_separately() {
     c2c4,c4,1,0,0,1,,2022,2022,2,A50,Indian Defense: Normal Variation
     g1f3,Nf3,0,0,0,0,,,,2,A46,Indian Defense: Knights Variation
     ");
-    // Of the selected games, there is only one, without a result.
+    // Only one game is selected, and it has no result.
     insta::assert_snapshot!(output(&["--moves", "1. d4 Nf6", "--white", "four", "--format", "csv"]), @"
     uci,san,games,white,draws,black,average_rating,first_year,last_year,in_variations,eco,opening
     c2c4,c4,0,0,0,0,,,,1,A50,Indian Defense: Normal Variation

@@ -1,4 +1,4 @@
-//! Reading PGN: reading any bytes ends, and the division into chunks does not change the result.
+//! Reading PGN: any bytes are read to the end, and the division into chunks does not change the result.
 
 use crate::properties::cases;
 use pgndex::pgn::{
@@ -158,8 +158,8 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
 }
 
 /// The boundaries of a short text, found by applying the rule to each line. A boundary is a line with a tag pair that
-/// follows a blank line. It must not follow another tag pair, even with comments in between; it must not follow only
-/// comments from the start of the text; and it must not be within a comment.
+/// follows a blank line. The text before it must not be empty or consist of comments only. It must not end with a tag
+/// pair, or with a tag pair and comments. A boundary must not be within a comment.
 fn boundaries_by_line(text: &[u8]) -> Vec<usize> {
     assert!(text.len() < LOOK_AHEAD);
     let line_starts = (1..text.len()).filter(|&at| text[at - 1] == b'\n');

@@ -90,7 +90,7 @@ fn silent_clients_do_not_block_others() {
         stream.write_all(b"GET /lichess HTTP/1.1\r\nHost: loc").unwrap();
     }
     assert_eq!(server.get("/lichess").status, 200);
-    // Finally, the server closes them.
+    // Finally, the server closes the idle connections.
     let began = Instant::now();
     let mut rest = Vec::new();
     let _ = idle[0].read_to_end(&mut rest);

@@ -65,7 +65,7 @@ pub(crate) fn request_on(mut stream: TcpStream, target: &str) -> Answer {
     Answer::read(&bytes)
 }
 
-/// A collection of games from many years in this repository.
+/// A collection in this repository, with games from many years.
 pub(crate) fn famous_games() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/famous-games.pgn")
 }

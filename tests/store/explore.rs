@@ -75,8 +75,8 @@ impl Sample {
         self.run("DELETE FROM visit_set; DELETE FROM level_continuation; DELETE FROM level_position;");
     }
 
-    /// Fills the temporary table `last_visit`: for each game that matches `condition`, a condition on the view `games`,
-    /// the visit to the position by which the game counts.
+    /// Fills the temporary table `last_visit` with one visit to the position for each game: the visit by which the game
+    /// counts. Only games that match `condition`, which is SQL on the view `games`, have a row.
     fn last_visits(&self, key: i64, fen: &str, condition: &str) {
         self.run(
             "CREATE TEMP TABLE IF NOT EXISTS last_visit
@@ -137,7 +137,8 @@ impl Sample {
         from_tables
     }
 
-    /// Asserts that a move of a single game names this game. [`Sample::expected`] must be called before.
+    /// Asserts that a move which only one game played names this game. [`Sample::expected`] must be called before, for
+    /// the same position.
     fn assert_only_games(&self, found: &PositionCounts) {
         for continuation in &found.continuations {
             let Some(only) = &continuation.only_game else {

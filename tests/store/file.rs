@@ -694,7 +694,7 @@ fn a_link_is_followed() {
     assert_eq!(names(&directory.path().join("data")), ["games.db"]);
 }
 
-/// Leaves the database in the state in which a writer leaves it that dies during a transaction.
+/// Leaves the database in the state that remains if a writer dies during a transaction.
 fn crash_while_writing(path: &Path) {
     let writer = Connection::open(path).expect("a database");
     // The cache is so small that changed pages are written before the commit.

@@ -18,7 +18,7 @@ impl Random {
     }
 }
 
-/// The squares of a FEN, with a blank for an empty square, the number of pieces of each kind, and the side to move.
+/// The squares of a FEN (a blank is an empty square), the number of pieces of each kind, and the side to move.
 #[derive(Clone, Debug)]
 struct Board {
     squares: [u8; 64],

@@ -131,7 +131,7 @@ impl Model {
     }
 }
 
-/// Replaces the rows of the table, in `ranges` pieces, by the rows that stay and new rows.
+/// Replaces the rows of `occurrence` by the rows that stay and new rows, in `ranges` segments.
 fn replace_rows(
     transaction: &PageTransaction<'_>,
     new: &BTreeSet<Occurrence>,

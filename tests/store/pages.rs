@@ -717,7 +717,8 @@ fn check_combined(page_size: u32, old: &[(Value, Value)], new: &[(Value, Value)]
     let combined = combine(&file, (&old_tree, stay), (&new_file, &new_tree)).unwrap();
     let Combined::Tree(RebuiltTree { root: page, freed }) = combined else { return None };
     let taken = file.page_count() - before;
-    // Half-empty or larger leaves written by SQLite are packed.
+    // `max_pages` can be too large, because leaves that SQLite wrote may be half empty, or larger than `page_size`, and
+    // are packed.
     assert!(taken <= max_pages && max_pages <= 2 * taken + 32, "{taken} pages, {max_pages} expected");
     assert_eq!(freed, old_tree.pages().filter(|page| freed.contains(page)).collect::<Vec<_>>());
     file.write_pages(root, &page).unwrap();

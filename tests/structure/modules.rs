@@ -1,7 +1,7 @@
-//! No file uses another one that uses it in turn.
+//! No files use each other in a circle.
 //!
-//! A file uses another one if its code has the path of an item which that file defines. Re-exports are followed to the
-//! file with the definition, and are not uses themselves: they do not make the reader go anywhere.
+//! A file uses another one if its code has the path of an item which the other file defines. Re-exports are followed to
+//! the file with the definition, and are not uses themselves.
 
 use std::collections::{BTreeMap, BTreeSet};
 

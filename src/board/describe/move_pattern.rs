@@ -182,7 +182,7 @@ impl MovePattern {
                 .is_none_or(|kinds| code.promotion().is_some_and(|piece| kinds.contains(piece.kind())))
     }
 
-    /// The pieces to which a pawn must promote; `None` if the move need not be a promotion.
+    /// The possible promotion pieces; `None` if the move need not be a promotion.
     #[must_use]
     pub fn promotions(&self) -> Option<Vec<PieceKind>> {
         let all = [PieceKind::Queen, PieceKind::Rook, PieceKind::Bishop, PieceKind::Knight];

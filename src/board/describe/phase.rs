@@ -10,9 +10,11 @@ use crate::board::{Color, Piece, PieceKind, Setup, SquareSet};
 pub enum Phase {
     /// Neither middlegame nor endgame.
     Opening,
-    /// Not an endgame, and at least one of these conditions holds. Both sides together have at most ten
-    /// queens, rooks, bishops and knights. A side has fewer than four pieces, including king and pawns, on
-    /// its back rank. The pieces of both sides are mixed.
+    /// Not an endgame, and at least one of these conditions holds:
+    ///
+    /// - Both sides together have at most ten queens, rooks, bishops and knights.
+    /// - A side has fewer than four pieces, including king and pawns, on its back rank.
+    /// - The pieces of both sides are mixed.
     Middlegame,
     /// Both sides together have at most six queens, rooks, bishops and knights.
     Endgame,

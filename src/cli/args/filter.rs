@@ -180,10 +180,10 @@ impl FilterArgs {
 }
 
 /// The option that sets a field of [`GameFilter`]. For `opponent`, which several options can set, returns
-/// "the opponent".
+/// "the filter on the opponent".
 pub(crate) fn filter_option(field: &str) -> String {
     match field {
-        "opponent" => "the opponent".to_owned(),
+        "opponent" => "the filter on the opponent".to_owned(),
         "speeds" => "--speed".to_owned(),
         "sources" => "--source".to_owned(),
         field => format!("--{}", field.replace('_', "-")),

@@ -21,14 +21,14 @@ use crate::cli::args::{
     override_usage = "pgndex index [OPTIONS] <DB> <PGN>...\n       pgndex index [OPTIONS] --reread <DB>\n       pgndex index [OPTIONS] --parquet <DIR> <PGN>...\n       pgndex index [OPTIONS] --dry-run <PGN>..."
 )]
 #[command(after_long_help = "\
-Archives are zstd, gzip, bzip2 or zip. All .pgn files in a zip archive are read.
+Archives can be zstd, gzip, bzip2 or zip. All .pgn files in a zip archive are read.
 
 If a game or a file cannot be read, the run reports it and continues; the table `problem` lists all \
 problems. If some games or files could not be read completely, the exit status is 3; if no file could be \
 read, it is 1.
 
 Examples:
-  pgndex index games.db twic/ lichess_db_*.pgn.zst   a directory, and archives as they are
+  pgndex index games.db twic/ lichess_db_*.pgn.zst   a directory, and compressed files
   curl -s URL | pgndex index games.db -              from standard input
   pgndex index --dry-run --rejects bad.pgn twic/     check the games, without a database")]
 pub(crate) struct IndexArgs {
@@ -54,7 +54,7 @@ pub(crate) struct IndexArgs {
     /// Use it after an update of pgndex, or to apply other options to all games.
     #[arg(long, conflicts_with_all = ["inputs", "dry_run", "overwrite", "ParquetLayoutArgs"])]
     pub(crate) reread: bool,
-    /// With --reread: drop the games of files that cannot be read in full.
+    /// With --reread: drop games that can no longer be read.
     ///
     /// Without this option, a missing, unreadable or shortened file is an error.
     #[arg(hide_short_help = true, long, requires = "reread")]
@@ -121,8 +121,8 @@ pub(crate) struct DatabaseSettingsArgs {
     openings: Option<PathBuf>,
     /// Encoding of the files, such as windows-1251.
     ///
-    /// A label of the WHATWG standard. auto: UTF-8, or Windows-1252 for bytes that are not. A byte order mark
-    /// overrides this option. [default: auto, or the database's setting]
+    /// A label of the WHATWG standard. auto: UTF-8, or Windows-1252 for bytes that are not valid
+    /// UTF-8. A byte order mark overrides this option. [default: auto, or the database's setting]
     #[arg(help_heading = STORED, long, value_name = "LABEL", value_parser = encoding)]
     encoding: Option<EncodingArg>,
 }

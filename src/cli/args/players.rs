@@ -73,8 +73,9 @@ pub(crate) enum PlayerFormat {
 #[derive(Args, Debug)]
 #[command(group = ArgGroup::new("change").multiple(false))]
 #[command(after_long_help = "\
-Merged names are one player in all look-ups and counts. The games keep the names of the PGN. Give enough of \
-a name to match only one. =NAME may also be a name that no game has yet.
+Merged names are one player in all look-ups and counts. The games keep the names of the PGN. \
+To merge or split, give enough of each name to match only one. With =NAME, --merge also accepts \
+a name that no game has yet.
 
 Examples:
   pgndex players games.db korchnoi
@@ -84,7 +85,7 @@ pub(crate) struct PlayersArgs {
     /// Database
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
-    /// Only players with this name, as for --player of other commands
+    /// Only players whose name matches, by the same rules as --player in other commands
     #[arg(value_name = "NAME", conflicts_with = "change")]
     pub(crate) name: Option<NameFilter>,
     /// Merge these names into one player, listed under the first

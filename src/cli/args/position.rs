@@ -18,8 +18,8 @@ pub(crate) const POSITION: &str = "Position";
 pub(crate) struct PositionArgs {
     /// The position as a FEN.
     ///
-    /// Missing fields mean White to move, no castling and no en passant. The counters are ignored. `explore`
-    /// and `key` use the start position by default.
+    /// Missing fields mean White to move, no castling and no en passant. The counters are ignored. If you
+    /// give no position, `explore` and `key` use the start position.
     #[arg(help_heading = POSITION, long, value_name = "FEN", alias = "position")]
     pub(crate) fen: Option<String>,
     /// Moves from the start position: "1. e4 c5 2. Nf3".
@@ -27,7 +27,7 @@ pub(crate) struct PositionArgs {
     /// Lower-case letters, chess symbols and piece letters of other languages work too.
     #[arg(help_heading = POSITION, long, value_name = "MOVES")]
     pub(crate) moves: Option<String>,
-    /// The same moves in UCI notation: e2e4,c7c5
+    /// Moves from the start position, in UCI notation: e2e4,c7c5
     #[arg(help_heading = POSITION, long, value_name = "MOVES")]
     pub(crate) play: Option<String>,
 }
@@ -49,8 +49,8 @@ impl PositionArgs {
 /// position.
 ///
 /// # Errors
-/// If the FEN is not that of a legal position. If there are no moves, the moves cannot be read as one line, or a
-/// move cannot be played. If the FEN or the moves belong to an unsupported variant.
+/// If the FEN is not that of a legal position. If the moves cannot be read as one line, one of them cannot be
+/// played, or there are none. If the FEN or the moves belong to an unsupported variant.
 pub(crate) fn read_position(args: &PositionArgs) -> anyhow::Result<PositionQuery> {
     let of_option = |option| {
         move |error: PositionError| {

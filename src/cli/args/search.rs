@@ -16,8 +16,8 @@ use crate::cli::error::{WrongValue, wrong_value};
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Positions are the same if placement, side to move, castling rights and en passant are the same. A game has \
-one row for each time it reached the position. Without a position, each game that passes the filters \
-has one row, except games without positions.
+one row for each time it reached the position. If you give no position, each game that passes \
+the filters has one row. Games stored without positions (unsupported variant or invalid FEN) have none.
 
 All conditions of a description must hold in the same position. A game then has one row, with its first \
 matching position. With --for, this is the first of the consecutive positions; with --then, the position \
@@ -110,7 +110,7 @@ pub(crate) struct ExploreArgs {
     pub(crate) position: PositionArgs,
     /// Also count moves in variations, in a separate column.
     ///
-    /// It counts games that have the move in a variation, even without a result.
+    /// The column counts games with the move in a variation, including games without a result.
     #[arg(long)]
     pub(crate) variations: bool,
     /// Number of moves, the most frequent first; 0 for all
@@ -136,7 +136,7 @@ pub(crate) struct ExploreArgs {
     /// "--since 2020"; "" means all games.
     #[arg(long, value_name = "FILTERS", allow_hyphen_values = true, conflicts_with_all = ["variations", "svg"])]
     pub(crate) versus: Option<String>,
-    /// Add a table by year: games, and the moves played most
+    /// Add a table by year: the number of games, and the most frequent moves
     #[arg(long, conflicts_with_all = ["versus", "depth"])]
     pub(crate) history: bool,
     /// Show a tree of moves of this depth in half-moves, at most 40.

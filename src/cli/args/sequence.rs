@@ -131,7 +131,7 @@ struct Options {
     lasting: Vec<u32>,
     /// Only positions at these plies: 20, 20-40, -40 or 60-.
     ///
-    /// `export` allows this without a description too.
+    /// This needs a description, except in `export`.
     #[arg(id = "ply", long, value_name = "PLIES", value_parser = read_plies, allow_hyphen_values = true, help_heading = DESCRIPTION)]
     plies: Vec<RangeInclusive<u32>>,
     /// Put this between two descriptions to match them one after the other.

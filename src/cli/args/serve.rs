@@ -34,7 +34,7 @@ pub(crate) struct ServeArgs {
     allow_host: Vec<String>,
     /// Require the token in this file.
     ///
-    /// It has at least 16 characters. Clients send it as a bearer token, or as the password in HTTP basic
+    /// The token has at least 16 characters. Clients send it as a bearer token, or as the password in HTTP basic
     /// authentication, with any user name.
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,

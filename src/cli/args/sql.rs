@@ -38,8 +38,8 @@ pub(crate) struct SqlArgs {
     pub(crate) format: SqlFormat,
     /// A value for the parameter :NAME of the statements.
     ///
-    /// Repeat the option for each parameter. Values that look like numbers are numbers; quote them ('42') for
-    /// text.
+    /// Repeat the option for each parameter. Values that look like numbers are numbers. For text, add quotes
+    /// inside the shell's quotes: "name='42'".
     #[arg(short = 'p', long = "param", value_name = "NAME=VALUE", value_parser = parameter)]
     pub(crate) parameters: Vec<(String, Value)>,
     /// Allow changes; no other program can write the database meanwhile

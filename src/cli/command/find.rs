@@ -360,7 +360,7 @@ impl<'a> Printer<'a> {
 
     /// Ends the output, and prints how many hits are shown, unless there are none. In a table, this number is
     /// in the last line. In other formats, it is in a note on standard error, which is printed only if
-    /// further hits are not shown.
+    /// there are further hits.
     fn finish(self, total: Option<&Total>, offset: u32) -> anyhow::Result<()> {
         let is_table = self.format == FindFormat::Table;
         match self.out {

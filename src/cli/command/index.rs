@@ -318,7 +318,7 @@ fn files_of(database: &Path, drops: bool, options: &mut IndexOptions) -> anyhow:
         bail!("{}: {what}, so the database is unchanged", database.display());
     }
     if !drops {
-        // The same text can have another size in another encoding.
+        // The same text can have another size in another encoding, so sizes are not compared.
         if DatabaseSettings::read(database)?.encoding != options.encoding {
             contents.iter_mut().for_each(|content| content.bytes = None);
         }

@@ -260,8 +260,8 @@ struct Bar {
     count: u64,
 }
 
-/// Groups counts of numbers, such as years, into at most `MAX_BARS` bins of equal width. The key of a count
-/// is the first of the `step` numbers that were counted together.
+/// Groups numbers, such as years, into at most `MAX_BARS` bins of equal width, and adds up their counts. Each key
+/// in `counts` is the first of the `step` numbers that were counted together.
 ///
 /// The range of the bins is determined without the lowest and the highest thousandth of the counted values.
 /// Values below the range are counted in the first bin, and values above it in the last bin. If there are

@@ -158,7 +158,7 @@ pub(crate) fn repair(args: &MaintenanceArgs) -> anyhow::Result<Status> {
     let changes: String =
         changes.map(|(verb, count, noun)| format!("{verb} {}; ", counted(*count, noun))).collect();
     let text = format!(
-        "{changes}rebuilt all tables derived from the games, such as `occurrence`, with move statistics for {}; took {:.1} s\n\
+        "{changes}rebuilt all tables derived from the games, such as `occurrence`, and move statistics for {}; took {:.1} s\n\
          {database}: {}; annotations, openings, settings and problems were not checked: run `pgndex verify {word}`",
         counted(visited_positions, "position"),
         elapsed.as_secs_f64(),

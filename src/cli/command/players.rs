@@ -177,7 +177,7 @@ fn change(
 /// Merges names into one player.
 ///
 /// # Errors
-/// If a name is ambiguous, FIDE numbers contradict each other, or the database cannot be written.
+/// If a name is unknown or ambiguous, FIDE numbers contradict each other, or the database cannot be written.
 fn merge(path: &Path, names: &[String]) -> anyhow::Result<()> {
     let mut undo = None;
     change(path, |database, aliases| {

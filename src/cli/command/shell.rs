@@ -145,7 +145,7 @@ fn escaped(line: &str) -> String {
     if text.starts_with('.') { format!("\\&{text}") } else { text }
 }
 
-/// The name of the program. The manual page of the program has the entries of all commands.
+/// The name of the program. Its manual page has the exit statuses, variables and files of all commands.
 const PROGRAM: &str = "pgndex";
 
 /// A term and its explanation.
@@ -193,7 +193,7 @@ fn exit_status(command: &Command) -> Vec<Entry> {
     ])
 }
 
-/// The entries that apply to a command, without the values that say so.
+/// The term and the text of each entry that begins with `true`.
 fn applicable<const N: usize>(entries: [(bool, &'static str, &'static str); N]) -> Vec<Entry> {
     let applies = entries.into_iter().filter(|(applies, ..)| *applies);
     applies.map(|(_, term, text)| (term, text)).collect()

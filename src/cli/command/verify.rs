@@ -143,7 +143,7 @@ fn note_sources(report: &Report) {
         }
         let path = printable(&source.path.to_string_lossy());
         note(&format!(
-            "{path}: {}, so the games indexed from this source could not be checked",
+            "{path}: {}, so the games indexed from this source could not be compared with it",
             source.message
         ));
     }

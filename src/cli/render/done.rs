@@ -21,7 +21,7 @@ pub(crate) enum Done {
     VerifyParquet(VerifiedParquet),
 }
 
-/// The schema of the summary, which a test of the library writes to a file.
+/// The schema of the summary, read from the file to which a test of the library writes it.
 #[cfg(test)]
 fn summary_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/summary.schema.json");

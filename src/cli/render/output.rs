@@ -180,7 +180,7 @@ macro_rules! integers {
     };
 }
 
-// No count is so large that it would be negative as an `i64`.
+// These numbers are counts below 2^63, so none becomes negative as an `i64`.
 integers!(u16, u32, u64, i32);
 
 /// A text as a cell of a Markdown table. Vertical bars are escaped and line ends are replaced, because both
@@ -221,7 +221,7 @@ enum Writer<'o> {
     },
     Csv {
         writer: Box<csv::Writer<Box<dyn Write + 'o>>>,
-        /// The names of the columns, until they are written.
+        /// The names of the columns; empty if they are omitted or already written.
         headers: Vec<String>,
     },
 }
@@ -280,7 +280,7 @@ impl<'o> RowWriter<'o> {
         self.with(|table| table.reserved = Some((column, width)))
     }
 
-    /// If the table is too wide for the terminal, prints one value per line, and then a note.
+    /// Selects the style for a table that is too wide for the terminal: one value per line, and then a note.
     pub(crate) fn lines_if_too_wide(self) -> Self {
         self.with(|table| table.lines_if_too_wide = true)
     }
@@ -345,7 +345,7 @@ impl<'o> RowWriter<'o> {
         match self.writer {
             Writer::Table { table, style } => {
                 let (mut out, drawn) = table.finish()?;
-                if drawn != style {
+                if drawn != style && self.rows > 0 {
                     writeln!(
                         out,
                         "\n{}, one value per line: too wide for the terminal",

@@ -280,7 +280,7 @@ pub(crate) fn not_written(what: &str, path: &Path) -> String {
     }
 }
 
-/// Advice if the path cannot be that of a file.
+/// The advice if the path is not the path of a file.
 const INSTEAD: &str = "name a file for the picture";
 
 /// The file of a picture. The file is created only after the answer is written, so that no file is left if

@@ -133,7 +133,7 @@ impl Entry {
     }
 }
 
-/// The widths of the parts of entries; 0 for annotations that no entry has.
+/// The widths of the three parts of an entry; 0 for the time or the value if no entry has one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Columns {
     san: usize,

@@ -12,7 +12,7 @@ use crate::cli::render::{bytes, counted, duration, grouped, printable, rough, sh
 /// The result of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Report<'a> {
-    /// The database that was written, or the directory of Parquet files, if any.
+    /// The database or the directory of Parquet files that was written; `None` in a dry run.
     pub(crate) target: Option<&'a Path>,
     pub(crate) summary: &'a Summary,
     /// The file of problems, if any.
@@ -113,7 +113,7 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// Writes the paths of the files with problems and with rejected games.
+    /// Writes the paths of the file of problems and of the file of rejected games, if there are such files.
     fn write_files(self, out: &mut dyn Write) -> io::Result<()> {
         let files = [(self.problems, "problems are listed"), (self.rejects, "games with errors are")];
         for (file, what) in files {

@@ -32,7 +32,7 @@ fn visible(letter: char) -> char {
     }
 }
 
-/// Makes control characters of a text visible: names come from files of unknown origin.
+/// Makes control characters of a text visible. Names and other texts come from files of unknown origin.
 pub(crate) fn printable(text: &str) -> String {
     text.chars().map(visible).collect()
 }
@@ -98,7 +98,8 @@ pub(crate) fn counted(number: u64, noun: &str) -> String {
     format!("{} {}", grouped(number), if number == 1 { noun } else { &plural })
 }
 
-/// The end of a sentence that says how to show the remaining hits or rows; empty if none remain.
+/// The end of a message if more hits or rows exist than are shown: how to show all of them (with an offset, all
+/// that follow). Otherwise empty.
 pub(crate) const fn all_hint(is_more: bool, offset: u32) -> &'static str {
     match (is_more, offset) {
         (false, _) => "",

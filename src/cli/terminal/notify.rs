@@ -65,8 +65,8 @@ impl Watchdog {
         Self { notifier, every }
     }
 
-    /// Waits for a time, or until `woken` gets a message or has no senders left. Meanwhile, notifies the
-    /// manager regularly.
+    /// Waits for the duration `time`, but only until `woken` gets a message or has no senders left. Meanwhile,
+    /// notifies the manager regularly.
     pub(crate) fn wait(&self, woken: &Receiver<()>, time: Duration) {
         let end = Instant::now() + time;
         loop {

@@ -146,7 +146,7 @@ impl Meter {
         Self { first, began }
     }
 
-    /// The rates since the phase began. If the phase has changed, it begins now.
+    /// The rates since the phase began. If `snapshot` is of a new phase, this phase begins now.
     fn rates(&mut self, snapshot: &Snapshot, now: Instant) -> Rates {
         if snapshot.phase != self.first.phase {
             *self = Self::new(*snapshot, now);

@@ -41,8 +41,8 @@ impl PositionChoice {
         all.into_iter().flatten().map(Ply).chain(evaluated)
     }
 
-    /// The plies of the positions of a game that are returned, in ascending order. With a sample, only the
-    /// picked positions with a rank (see `Sample::rank_of`) of at most `last` are returned.
+    /// The plies of those positions of a game that are returned, in ascending order. With a sample, these are
+    /// the positions drawn with a rank (see `Sample::rank_of`) of at most `last`.
     pub(super) fn plies(&self, game: GameId, positions: u32, evals: &[EvalRow], last: u64) -> Vec<u32> {
         let wanted: Vec<Ply> = self.wanted(positions, evals).collect();
         let Some(sample) = self.sample else { return wanted.into_iter().map(|ply| ply.0).collect() };
@@ -53,7 +53,7 @@ impl PositionChoice {
         plies
     }
 
-    /// Adds to `ranks` the ranks (see `Sample::rank_of`) of the positions of a game that can be in the sample.
+    /// Adds to `ranks` the ranks (see `Sample::rank_of`) of those positions of a game that can be in the sample.
     /// Omits ranks of `cutoff` or more.
     pub(super) fn rank(
         &self,
@@ -70,7 +70,7 @@ impl PositionChoice {
     }
 }
 
-/// Collects the `most` lowest ranks. Ranks are pseudo-random numbers of positions (see `Sample::rank_of`).
+/// Collects the `most` lowest ranks. A rank is a pseudo-random number for a position (see `Sample::rank_of`).
 #[derive(Debug)]
 pub(crate) struct LeastRanks {
     most: usize,

@@ -13,7 +13,7 @@ use crate::index::run::{Intake, Run};
 use crate::index::visited_position::Decreases;
 use crate::index::{Duplicates, Error, IndexOptions, Phase, Progress, Reports, Result, Summary};
 use crate::opening::OpeningBook;
-use crate::source::{self, DecodeOptions, Opened, SearchObserver as _, SourceFile, Sources, TextEncoding};
+use crate::source::{self, DecodeOptions, SearchObserver as _, SourceFile, Sources, TextEncoding};
 use crate::store::row::SourceId;
 use crate::store::sink::AddedPages;
 use crate::store::space::file_size;
@@ -185,7 +185,7 @@ struct Selection {
     replaced: Vec<Replaced>,
     /// The number of files that are ignored because the database has their whole text.
     known_sources: u64,
-    /// How many of them had no games when they were read.
+    /// How many of the `known_sources` had no games when they were read.
     known_gameless: u64,
     /// Files that no longer begin with the text that was read before: a sentence each.
     rewritten: Vec<String>,
@@ -228,8 +228,8 @@ impl Selection {
         Ok(())
     }
 
-    /// Compares a file with the texts in the database. If it is known in the encoding in which it was
-    /// indexed, sets this encoding, because its text would be another one otherwise.
+    /// Compares the text of a file with the texts in the database. If it matches only in the encoding in which
+    /// the file was indexed, sets this encoding, or fails if `any_encoding` is `false`.
     fn compare<'k>(
         file: &mut SourceFile,
         known: &'k KnownSources,
@@ -344,20 +344,7 @@ fn read(
     survey: &mut GrowthCheck<'_>,
 ) -> Option<bool> {
     const PIECE: usize = 1 << 20;
-    let mut decoded = match source::open(file) {
-        Ok(Opened::Mapped(map)) => {
-            for (index, piece) in map.bytes().chunks(PIECE).enumerate() {
-                if survey.is_done() || progress.looked_at(0, piece.len() as u64).is_break() {
-                    break;
-                }
-                survey.take(piece);
-                map.release(index * PIECE..index * PIECE + piece.len());
-            }
-            return (!progress.is_stopped()).then_some(false);
-        }
-        Ok(Opened::Packed(packed)) => packed.decode(options).ok()?,
-        Err(_) => return None,
-    };
+    let mut decoded = source::open_text(file, options).ok()?;
     let (mut text, mut has_text, mut is_damaged) = (Vec::new(), false, false);
     while !survey.is_done() && !progress.is_stopped() {
         text.clear();

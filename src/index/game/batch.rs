@@ -118,7 +118,7 @@ impl GameBatch {
     }
 }
 
-/// Removes each row from index `first` on that is the same as the row before it.
+/// Among the rows from index `first` on, removes each row that is the same as the row before it.
 pub(super) fn dedup_from<R: Copy>(rows: &mut Vec<R>, first: usize, is_same: impl Fn(&R, &R) -> bool) {
     let mut kept = first;
     for index in first..rows.len() {

@@ -237,8 +237,8 @@ fn letter_bit(name: &[u8]) -> u64 {
     1 << (hash % 64)
 }
 
-/// Sorts by name those rows of `tag` whose index is at least `first`. Ignores letter case, as the table does.
-/// Of repeated tags, the last one is kept.
+/// Sorts the batch's rows of `tag` from index `first` on by name. Ignores letter case, as the table does. Of
+/// repeated tags, the last one is kept.
 fn sort_tags(batch: &mut GameBatch, first: usize) {
     let rows = &mut batch.headers.tags;
     let text = &batch.headers.text;

@@ -127,7 +127,7 @@ impl<'a> ChunkParser<'a> {
     /// reached.
     pub(crate) fn parse_batch(&mut self, batch: &mut GameBatch) -> bool {
         batch.clear();
-        // For each game, whether it is omitted; empty if no games are.
+        // For each game, whether it is omitted; empty if games with an error are kept.
         let mut is_omitted = Vec::new();
         let is_end = loop {
             if batch.is_full() {
@@ -220,9 +220,9 @@ impl<'a> ChunkParser<'a> {
 
     /// The moves of the current game as `game_moves` stores them.
     fn stored_moves(&self, codes: &[MoveCode]) -> Vec<u8> {
-        let mut en_passant = self.en_passant.iter().copied().peekable();
-        let moves = codes.iter().enumerate();
-        moves.flat_map(|(ply, code)| code.to_row(en_passant.next_if_eq(&ply).is_some())).collect()
+        let mut moves: Vec<_> = codes.iter().map(|code| code.to_row(false)).collect();
+        self.en_passant.iter().for_each(|&ply| moves[ply] = codes[ply].to_row(true));
+        moves.into_flattened()
     }
 
     /// Sets the row's hashes, which start from `seed`, and adds the signature with which the game is compared

@@ -211,8 +211,8 @@ impl ChunkParser<'_> {
         (result, GameStatus::Truncated)
     }
 
-    /// If the next move, a move number or the result follows a move without a space (`Nf3Nc6`, `d62.`,
-    /// `Qd61-0`), plays the move and returns its code. The rest of the word is then read as the next token.
+    /// If a move is followed without a space by the next move, a move number or the result (`Nf3Nc6`, `d62.`,
+    /// `Qd61-0`), plays the first move and returns its code. The rest of the word is then read as the next token.
     #[cold]
     fn play_glued(
         &mut self,

@@ -78,7 +78,7 @@ impl Signatures {
         self.bytes.push(status as u8);
         self.push_text(start_fen.map_or("", canonical));
         self.bytes.extend_from_slice(&(plies as u64).to_le_bytes());
-        self.bytes.extend(moves.flat_map(|code| code.bits().to_le_bytes()));
+        moves.for_each(|code| self.bytes.extend_from_slice(&code.bits().to_le_bytes()));
         let moves = self.bytes.len() - start;
         let mut hasher = comparison.hash.begin();
         hasher.write(&self.bytes[start..]);

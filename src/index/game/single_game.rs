@@ -72,7 +72,7 @@ impl<'r> GameText<'r> {
         (row.byte_offset, row.byte_length)
     }
 
-    /// The moves that could be played.
+    /// The moves before the first one that could not be played.
     pub(crate) fn codes(&self) -> &'r [MoveCode] {
         &self.batch.codes[..self.batch.games[0].moves]
     }
@@ -107,7 +107,7 @@ impl<'r> GameText<'r> {
         rows.map(move |row| (1..columns.len()).filter_map(|column| cell(headers, row, column)).collect())
     }
 
-    /// The text that contains the texts of all rows.
+    /// The buffer that contains the texts of all rows.
     pub(crate) fn text(&self) -> &'r str {
         &self.batch.headers.text
     }

@@ -60,8 +60,8 @@ impl Originals {
     }
 
     /// Reads from the database the group of games with the hash `moves_hash` and, if `white` is given, with
-    /// this White player. Adds each game, unless an equal game was added before. Does nothing if
-    /// comparable games of the group were read before. Returns whether comparable games were read.
+    /// this White player. Adds each game, unless an equal game was added before. Only games with a signature
+    /// count: if the group had such games in an earlier call, does nothing. Returns whether this call read any.
     ///
     /// All games of the group are added at once: comparing each new game with all of them would take too long
     /// if many are equal.
@@ -92,7 +92,7 @@ impl Originals {
             games.push(&self.comparison, status, start_fen.as_deref(), moves.iter().copied(), pairing);
             let Some(mut signature) = games.of(0) else { return Ok(()) };
             is_added = true;
-            // The games of a White player are found by all compared data, other games by their moves alone.
+            // If `white` is given, games are compared by all data, otherwise by their moves alone.
             let equal = if white.is_some() {
                 signature.moves_hash = None;
                 self.same(&games, &signature)?

@@ -86,8 +86,7 @@ impl<'p> Prefixes<'p> {
         begin
     }
 
-    /// The index in `longer` for a short game. Equal short games share one index. Adds an entry if none of
-    /// them has one yet.
+    /// The index in `longer` for a short game. Equal short games share one entry, which the first of them adds.
     fn number(&mut self, game: &ComparedGame) -> Result<u32> {
         let begin = self.begin(game);
         let mut hasher = self.hash.begin();

@@ -21,8 +21,8 @@ pub(crate) struct SourceCount {
     has_text_outside: bool,
     /// Whether any text of the source was read.
     has_text: bool,
-    /// A message about the text in case that the source has no game, according to its beginning. `None` if
-    /// the source is empty or begins with a comment.
+    /// The message if the source has no game, chosen by the beginning of its text. `None` if the text has only
+    /// blanks or begins with a comment.
     other_text: Option<&'static str>,
 }
 
@@ -160,9 +160,9 @@ impl Sequencer {
         }
     }
 
-    /// The problem of a completely read source, if it has no game, but other text, or if it is an empty
-    /// stream. The program that writes to an empty stream has perhaps failed. `is_stream`: the source is
-    /// standard input.
+    /// The problem of a completely read source without games: it has other text, or it is an empty stream,
+    /// perhaps because the program that writes to the stream failed. `is_stream`: the source is standard
+    /// input.
     pub(crate) fn without_game(&self, source: SourceId, is_stream: bool) -> Option<&'static str> {
         let count = &self.sources[(source.0 - self.last_source.0) as usize - 1];
         let has_text_alone = count.has_text_outside || count.other_text.is_some();

@@ -35,7 +35,7 @@ impl LineCounter {
         };
         if is_other_line {
             // An offset between `\r` and `\n` is still in the line that they end.
-            let within = text[..offset].ends_with(b"\r") && text[offset..].starts_with(b"\n");
+            let within = text[..offset].last() == Some(&b'\r') && text.get(offset) == Some(&b'\n');
             let end = memchr::memrchr2(b'\n', b'\r', &text[..offset - usize::from(within)]);
             self.line_start = end.map_or(0, |end| end + 1);
         }

@@ -257,8 +257,8 @@ impl Cutter {
             let most = (self.first_byte - self.offset).min(PIECE);
             let read = self.decoded.read(&mut self.text, most as usize);
             self.hasher.update(&self.text);
-            // Not `most` bytes: the first piece is longer, because it includes the bytes from which the
-            // format was detected.
+            // The text can be longer than `most`: the first piece also has the bytes from which the format
+            // was detected.
             let passed =
                 self.text.len().min(usize::try_from(self.first_byte - self.offset).unwrap_or(usize::MAX));
             self.text.drain(..passed);
@@ -387,8 +387,8 @@ impl Cutter {
     /// Whether the source seems to be endless or designed to fill disks: no game begins in a very long text.
     fn is_bomb(&self) -> bool {
         const MUCH: u64 = 256 << 20;
-        /// A compression ratio that games cannot have. If the ratio is higher, the maximum size of the text
-        /// is `MUCH` instead of `MOST`.
+        /// A compression ratio that games cannot have. For text with a higher ratio, the limit is `MUCH`
+        /// instead of `MOST`.
         const MOST_RATIO: u64 = 100;
         const MOST: u64 = 1 << 30;
         let input = self.decoded.bytes_read() - self.input;

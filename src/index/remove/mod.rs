@@ -117,7 +117,7 @@ impl RemovalSummary {
         }
     }
 
-    /// Adds to an error of another round what was committed before, and how to do the rest.
+    /// Adds to an error of a later round what the earlier rounds committed, and how to do the rest.
     fn before_another_round(&self, error: Error) -> Error {
         let restored = match self.returned {
             1 => "1 game skipped earlier as a duplicate was restored".to_owned(),
@@ -149,7 +149,7 @@ fn merge_levels(lock: &WriterLock, options: &IndexOptions, progress: &Progress) 
     Ok(merged)
 }
 
-/// Converts an error that occurred after [`merge_levels`] returned these numbers.
+/// Adds to an error that occurred after the merge what [`merge_levels`] did, and how to do the rest.
 fn after_merge([levels, dropped]: [u64; 2], error: Error, work: &'static str, next: &'static str) -> Error {
     let done = match (levels, dropped) {
         (0 | 1, 0) => return error,

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::id::SourceId;
 use crate::index::number::SourceStart;
 use crate::index::{Annotations, Duplicates, Error, IndexOptions, OnProblem, Progress, Result};
-use crate::source::{self, DecodeOptions, Decoded, Finder, Opened, SourceFile, TextEncoding};
+use crate::source::{self, DecodeOptions, Decoded, Finder, SourceFile, TextEncoding};
 use crate::store::{SkippedDuplicate, SkippedSource};
 
 /// Skipped duplicates that could not be restored.
@@ -158,53 +158,36 @@ fn same_file(
 }
 
 /// The text of a file, from which parts are read in order.
-enum Text {
-    Mapped(source::Mapped),
-    Decoded {
-        decoded: Box<Decoded>,
-        /// Decoded text that has not been dropped yet, and its offset in the whole text.
-        window: Vec<u8>,
-        start: u64,
-    },
+struct Text {
+    decoded: Decoded,
+    /// Decoded text that has not been dropped yet, and its offset in the whole text.
+    window: Vec<u8>,
+    start: u64,
 }
 
 impl Text {
     fn open(file: &SourceFile, options: &IndexOptions) -> std::result::Result<Self, String> {
         let decode = DecodeOptions { threads: 1, memory: options.memory };
-        let opened = source::open(file).map_err(|error| error.full_message())?;
-        Ok(match opened {
-            Opened::Mapped(map) => Self::Mapped(map),
-            Opened::Packed(packed) => {
-                let decoded = packed.decode(decode).map_err(|error| error.full_message())?;
-                Self::Decoded { decoded: Box::new(decoded), window: Vec::new(), start: 0 }
-            }
-        })
+        let decoded = source::open_text(file, decode).map_err(|error| error.full_message())?;
+        Ok(Self { decoded, window: Vec::new(), start: 0 })
     }
 
     /// Reads a part of the text. This part must not begin before the part that was read last.
     fn piece(&mut self, offset: u64, length: u64) -> std::result::Result<&[u8], String> {
         const PIECE: usize = 1 << 20;
-        let too_short = || "it is shorter than when it was indexed".to_owned();
-        match self {
-            Self::Mapped(map) => {
-                let place = usize::try_from(offset).ok().zip(usize::try_from(length).ok());
-                let range = place.and_then(|(offset, length)| Some(offset..offset.checked_add(length)?));
-                range.and_then(|range| map.bytes().get(range)).ok_or_else(too_short)
+        loop {
+            let begin = offset - self.start;
+            if begin + length <= self.window.len() as u64 {
+                return Ok(&self.window[begin as usize..(begin + length) as usize]);
             }
-            Self::Decoded { decoded, window, start } => loop {
-                let begin = offset - *start;
-                if begin + length <= window.len() as u64 {
-                    return Ok(&window[begin as usize..(begin + length) as usize]);
-                }
-                let passed = usize::try_from(begin).unwrap_or(usize::MAX).min(window.len());
-                window.drain(..passed);
-                *start += passed as u64;
-                match decoded.read(window, PIECE) {
-                    Ok(0) => return Err(too_short()),
-                    Ok(_) => {}
-                    Err(error) => return Err(decoded.describe(&error, *start)),
-                }
-            },
+            let passed = usize::try_from(begin).unwrap_or(usize::MAX).min(self.window.len());
+            self.window.drain(..passed);
+            self.start += passed as u64;
+            match self.decoded.read(&mut self.window, PIECE) {
+                Ok(0) => return Err("it is shorter than when it was indexed".to_owned()),
+                Ok(_) => {}
+                Err(error) => return Err(self.decoded.describe(&error, self.start)),
+            }
         }
     }
 }

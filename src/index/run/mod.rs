@@ -196,7 +196,7 @@ impl<'r> Run<'r> {
         Ok(())
     }
 
-    /// The share of each worker in an eighth of the memory limit, in bytes.
+    /// The memory of each worker, in bytes: all workers share an eighth of the memory limit.
     pub(crate) fn memory_of_worker(&self) -> usize {
         let share = self.options.memory / 8 / self.pool.current_num_threads() as u64;
         usize::try_from(share).unwrap_or(usize::MAX)

@@ -37,8 +37,8 @@ pub(crate) enum SinkMessage<B> {
     Positions(BatchNumber, B),
 }
 
-/// The channel from a worker to the sink, and the channels that return emptied headers and encoded data to the
-/// workers for reuse.
+/// The channel from a worker to the sink, and the channels that return emptied buffers to the workers for
+/// reuse: those of headers, and those of encoded data.
 #[derive(Clone, Debug)]
 pub(crate) struct SinkSender<B> {
     pub(crate) messages: Sender<SinkMessage<B>>,

@@ -20,7 +20,7 @@ struct Game {
     result: &'static str,
     fen: Option<&'static str>,
     moves: Vec<&'static str>,
-    /// Whether an illegal move follows.
+    /// Whether an illegal move follows `moves`.
     breaks_off: bool,
 }
 
@@ -87,8 +87,8 @@ fn game() -> impl Strategy<Value = Game> {
 #[derive(Default)]
 struct Expected {
     kept: Vec<Game>,
-    /// The expected rows of `duplicate`. The keys are the run and the byte offset in the run's file. The
-    /// values are the kind, the id of the short game (only for `prefix`), and the id of the longer or
+    /// The expected rows of `duplicate`. A key consists of the run and the byte offset in the run's file. A
+    /// value consists of the kind, the id of the short game (only for `prefix`), and the id of the longer or
     /// repeated game.
     rows: BTreeMap<(usize, usize), (&'static str, Option<usize>, usize)>,
     places: Vec<(usize, usize)>,

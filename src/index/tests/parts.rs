@@ -157,8 +157,8 @@ proptest! {
 #[test]
 fn games_and_frames_may_end_and_begin_anywhere() {
     let small = |range: Range<usize>| range.flat_map(|number| game(number, b"")).collect::<Vec<u8>>();
-    // A game begins at the start of a frame, a game extends over three frames, and in some frames no game
-    // begins.
+    // In the lists of frames below, a game begins at the start of a frame, a game extends over three frames, or
+    // no game begins in some frames.
     let long = game(5000, &noise(5 * LOOK_BACK, 3));
     let (before, after) = (small(0..3000), small(6000..9000));
     let (first, rest) = long.split_at(100);
@@ -229,7 +229,7 @@ fn a_damaged_frame_is_reported_once_and_the_others_are_read() {
     let texts: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
     let mut bytes = archive(&texts, true);
     let start = archive(&texts[..3], true).len();
-    // Overwrites the header of the first block.
+    // Overwrites the header of the first block in the fourth frame.
     bytes[start + 12 + 6..start + 12 + 10].copy_from_slice(b"\xff\xff\xff\xff");
     let (_directory, path) = kept(&bytes);
     for pieces in [1, 2, 7, 64] {

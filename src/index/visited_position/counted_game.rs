@@ -1,4 +1,4 @@
-//! The results, ratings and dates of games, by which positions are counted.
+//! The results, ratings and dates of games, from which the counts of positions are computed.
 
 use std::path::Path;
 use std::sync::{Mutex, OnceLock};
@@ -32,8 +32,8 @@ impl StoredGames {
     /// The number of ids in a piece.
     pub(crate) const AT_ONCE: u32 = 2048;
 
-    /// Builds the list from its pieces, each with its first id. `first` is the id at which the first possible
-    /// piece begins.
+    /// Builds the list from its pieces with games, each with its first id. `first` is the first id of the
+    /// first piece, whether or not this piece has games.
     pub(crate) fn new(first: GameId, pieces: impl Iterator<Item = (GameId, Box<[CountedGame]>)>) -> Self {
         let mut all = Self { first, pieces: Vec::new() };
         for (start, piece) in pieces {
@@ -111,9 +111,9 @@ pub(crate) fn opened<'k>(known: &'k mut Option<Snapshot>, target: &Path) -> Resu
 pub(crate) struct KnownOutcomes<'t> {
     target: &'t Path,
     reader: Mutex<OutcomeReader>,
-    /// One entry for each possible block, set once the block was read; `None` if `game_column` does not have
-    /// the data of the block. A game that is missing from `game_column` can still exist, if a user changed
-    /// that table.
+    /// One entry for each possible block, set when the block has been read: `None` if `game_column` does not
+    /// have the data of the block. A game that is missing from `game_column` can still exist, if a user
+    /// changed that table.
     blocks: Vec<OnceLock<Option<Box<Outcomes>>>>,
 }
 

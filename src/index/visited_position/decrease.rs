@@ -19,8 +19,8 @@ struct Decrease {
     goes: bool,
     /// The new lists of games, if a listed game is removed.
     lists: Option<GameLists>,
-    /// The moves whose first or last year can change, each with counts whose first and last year are the new
-    /// ones.
+    /// The moves whose first or last year can change, each with its new years. Only the years of these counts
+    /// are used.
     years: Vec<(MoveCode, ResultCounts)>,
 }
 
@@ -58,7 +58,7 @@ impl Decreases {
         Ok(all)
     }
 
-    /// Subtracts the removed games from the rows of the levels before `end`; `None`: of all levels.
+    /// Subtracts the removed games from the rows of the levels before `end`, or of all levels if it is `None`.
     pub(crate) fn write(
         &self,
         progress: &Progress,
@@ -136,8 +136,8 @@ impl LevelDecreases<'_> {
         opened(known, self.run.target())
     }
 
-    /// The counts of `games`, some of the removed games, for each position; and the number of positions of
-    /// these games.
+    /// For each position that has a row, the counts of `games`, which are some of the removed games. Also
+    /// returns the number of all positions of `games`.
     fn games(
         &self,
         known: &mut Option<Snapshot>,
@@ -166,8 +166,7 @@ impl LevelDecreases<'_> {
         Ok((counts, positions))
     }
 
-    /// Completes the changes of a position's rows: sets whether the rows are removed, the lists of games, and
-    /// the years of moves.
+    /// Completes the changes of a position's rows: sets `goes`, `lists` and `years`.
     fn complete(
         &self,
         known: &mut Option<Snapshot>,

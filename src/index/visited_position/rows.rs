@@ -14,9 +14,9 @@ use crate::store::visit_set::{PackingBuffers, PlayedMove, Visits};
 /// Writes the rows of a level to `level_position`, `level_continuation` and `visit_set`. The tables of games
 /// and positions must be complete.
 ///
-/// The counts contain only the key of a position and the short codes of the moves. Nearly always, a move from
-/// another visited position leads to the position. Such a position is found by walking from the start
-/// position. For other positions, and for positions that games from set-up positions reached, rows of
+/// The counts contain only the key of a position and the short codes of the moves. Nearly all visited
+/// positions are found by walking from the start position, because a move from another visited position leads
+/// to them. For other positions, and for positions that games from set-up positions reached, rows of
 /// `game_position` are read. If two positions share a key, neither gets a row. This is detected if the FENs
 /// that were read differ, if walks lead to different positions with this key, or if a move is impossible.
 pub(crate) fn write(

@@ -120,7 +120,7 @@ impl<'a> Lexer<'a> {
         self.at
     }
 
-    /// The start of the token just read, if it is a result, junk, or an unbalanced bracket.
+    /// The start of the token just read. Meaningful only for a result, junk, or an unbalanced bracket.
     #[must_use]
     pub const fn token_start(&self) -> usize {
         self.odd
@@ -285,9 +285,9 @@ impl<'a> Lexer<'a> {
 }
 
 /// The length in bytes of a comment whose opening brace is right before `text`; `None` if the comment is not
-/// closed. The comment ends at the first closing brace, unless it contains nested comments. It does if it has
-/// *n* opening braces before the first closing brace, and the next *n* braces are all closing ones. The
-/// comment then ends at the last of these.
+/// closed. The comment ends at the first closing brace, unless it contains nested comments: `text` has *n*
+/// opening braces before this closing brace, and the next *n* braces after it are all closing ones. Then the
+/// comment ends at the last of them.
 #[inline]
 fn comment_length(text: &[u8]) -> Option<usize> {
     let brace = memchr2(b'{', b'}', text)?;

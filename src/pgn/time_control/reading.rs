@@ -1,7 +1,7 @@
 //! Splits a time control into words and numbers, and finds the periods, times and increments in them.
 
-/// Numbers without a unit up to this maximum can be minutes, as in Lichess's import of PGN (`TournamentClock`
-/// in scalachess).
+/// The maximum number without a unit that can mean minutes, as in Lichess's import of PGN (`TournamentClock` in
+/// scalachess).
 const MOST_MINUTES: f64 = 180.0;
 
 /// A parsed time control.
@@ -61,8 +61,8 @@ impl Reading {
         pieces: impl Iterator<Item = (char, &'t [Token])>,
     ) -> Option<Option<f64>> {
         let mut increment = Some(0.0);
-        // Whether the pieces since the last empty one include a later period: an increment that follows can
-        // belong to that period alone.
+        // Whether the pieces since the last empty piece (between adjacent separators) include a later period.
+        // An increment after this period can belong to it alone.
         let mut is_later = false;
         for (part, piece) in pieces {
             // The text after a colon describes later periods, which have increments of their own.
@@ -193,7 +193,7 @@ impl Piece {
         self.number * self.unit.map_or(1.0, Unit::seconds)
     }
 
-    /// Whether this part can be an increment per move: a number without a unit, or in seconds.
+    /// Whether this piece can be an increment per move: a number without a unit, or in seconds.
     const fn is_increment(&self) -> bool {
         matches!(self.unit, None | Some(Unit::Seconds))
             && self.clock.is_none()

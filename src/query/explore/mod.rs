@@ -32,7 +32,7 @@ pub struct ExploreQuery<'a> {
     pub lines: Lines,
     /// The games to count.
     pub selection: &'a Selection,
-    /// The side for which a score is computed in addition, if any.
+    /// The side for which a [`SideScore`] is computed; `None`: no side.
     pub side: Option<Color>,
     /// How many games to list.
     pub lists: ListLengths,
@@ -441,9 +441,9 @@ impl ExploreQuery<'_> {
     }
 
     /// The games with a result that reached the position, by year, the first year first, unknown years last.
-    /// A year without such games is listed if it lies between years with such games. It must then have other
-    /// games that pass the filters and have a result. All years list the same moves: the most frequent over
-    /// all years, at most `most_moves`. Equally frequent moves are ordered by UCI notation.
+    /// A year without such games is listed only if it lies between years with such games. In addition, other
+    /// games of that year must pass the filters and have a result. All years list the same moves: the most
+    /// frequent over all years, at most `most_moves`. Equally frequent moves are ordered by UCI notation.
     ///
     /// # Errors
     /// Errors of SQLite.

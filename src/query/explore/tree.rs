@@ -26,7 +26,7 @@ pub struct MoveTree {
     /// Games that reached the position, by result.
     #[serde(flatten)]
     pub results: ResultCounts,
-    /// Ratings and score of the requested side. Missing unless a side was requested.
+    /// Ratings of the requested side. Missing unless a side was requested.
     #[serde(flatten)]
     pub score: Option<SideScore>,
     /// Number of games without a result that reached the position. The numbers of results do not include
@@ -59,9 +59,9 @@ pub struct TreeMove {
     pub side: Color,
     /// Number of games with a result that reached the position before the move.
     pub games_before: u64,
-    /// Missing if `moves` lists the moves after this one. Otherwise, the same position occurs elsewhere in
-    /// the tree, and the moves are listed there: this is the line from the first position of the tree to that
-    /// place; empty for the first position itself.
+    /// Missing if `moves` lists the moves after this one. Otherwise, they are listed where the same position
+    /// occurs elsewhere in the tree. This field is the line from the tree's first position to that
+    /// occurrence; empty if it is the first position itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub same_as: Option<String>,
     /// The moves played after this one, the most frequent first.
@@ -235,8 +235,8 @@ impl TreeBuilder {
     /// The moves of the tree. Nodes are visited breadth-first, so that the moves after each position are
     /// listed on the shortest path to it.
     fn in_order(mut self) -> Vec<TreeMove> {
-        // Move numbers are computed from the depth. The move number of a position belongs to the path on
-        // which the position was found first, and this path can be longer than the shortest one.
+        // Compute move numbers from the depth. The move number stored in a position can be too great. It
+        // belongs to the path on which the position was found first, not to the shortest path.
         let first = &self.nodes[0].position;
         let first = 2 * first.fullmove_number() + u32::from(first.side() == Color::Black);
         let mut lines: Vec<Option<String>> = vec![None; self.nodes.len()];

@@ -129,7 +129,9 @@ impl Aliases {
             return Err(empty());
         }
         if name == alias {
-            return wrong(format!("\"{name}\" is given as another spelling of itself; remove this alias"));
+            return wrong(format!(
+                "an alias of \"{name}\" is this name itself, or is already merged with it; remove this alias"
+            ));
         }
         let roots = distinct(vec![self.name_of(name).to_owned(), self.name_of(alias).to_owned()]);
         let mut fide_id = None;
@@ -223,8 +225,7 @@ impl Aliases {
             self.rows().into_iter().partition(|row| row.alias == spelling || row.name == spelling);
         if gone.is_empty() {
             return wrong(format!(
-                "\"{spelling}\" has no other spellings, and is not another spelling of a name; the table player_alias \
-                 lists all other spellings"
+                "\"{spelling}\" is not merged with another name; the table player_alias lists all merged names"
             ));
         }
         (self.names, self.spellings) = Default::default();
@@ -384,7 +385,11 @@ mod tests {
         assert_eq!(added(&[["A", "B"]], &[["Z", "A"], ["Z", "B"]]).as_deref(), Ok("Z<A Z<B"));
         assert_eq!(added(&[["A", "B"]], &[["Z", "B"], ["Z", "A"]]).as_deref(), Ok("Z<A Z<B"));
         for (before, list, index) in [
-            (&[][..], &[["A", "A"]][..], "0: \"A\" is given as another spelling of itself"),
+            (
+                &[][..],
+                &[["A", "A"]][..],
+                "0: an alias of \"A\" is this name itself, or is already merged with it; remove this alias",
+            ),
             (&[], &[["A", "C"], ["B", "C"]], "1: \"C\" is already another spelling of \"A\""),
             (&[], &[["A", "B"], ["B", "C"]], "1: \"B\" is itself another spelling of \"A\""),
             (&[], &[["B", "C"], ["A", "B"]], "0: \"B\" is itself another spelling of \"A\""),

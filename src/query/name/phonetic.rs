@@ -70,8 +70,8 @@ pub(crate) struct PhoneticMatcher {
 }
 
 impl PhoneticMatcher {
-    /// The index of the first name in `others` to which `name` is similar; `None` if there is none. The first
-    /// word of `name` must be its surname or a part of the surname, as in most files.
+    /// The index of the first name in `others` to which `name` is similar; `None` if there is none. Finds
+    /// `name` only if its first word is the surname or a part of it, as in most files.
     pub(crate) fn find_similar(&mut self, name: &str, others: &[PhoneticName]) -> Option<usize> {
         // Compare the first sounds first: most names differ in them.
         self.first.clear();

@@ -1,6 +1,6 @@
-//! Suggests names that are similar to a name in a filter, if the database does not contain the name. Also
-//! suggests a similar name with many more games, because it perhaps belongs to the same person. Lists the
-//! players that a name in a filter matches.
+//! Suggests similar names if the database does not contain the name in a filter. If it does, suggests a
+//! similar name with many more games, which perhaps belongs to the same person. Lists the players that a name
+//! in a filter matches.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;

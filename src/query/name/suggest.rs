@@ -63,8 +63,8 @@ pub enum Reason {
     FideNumberOnly,
     /// The names consist of the same words.
     SameWords,
-    /// One given name is a prefix of the other, or a middle name is missing, and no other player's name
-    /// matches.
+    /// One given name is a prefix of the other, or a middle name is missing. In both cases, no other player's
+    /// name matches.
     ShorterGivenNames,
     /// The two names are not similar, but each belongs to a group of spellings of one player. A spelling in
     /// one group is similar to a spelling in the other group.
@@ -133,8 +133,8 @@ struct Candidate {
     /// The player's name, if existing aliases contain the candidate's name.
     player: Option<String>,
     games: SpellingGames,
-    /// The FIDE numbers in the games with this name. A name in existing aliases has at most one number: that
-    /// in the aliases. If the aliases have none, it is the first number in the games with the name.
+    /// The FIDE numbers in the games with this name. For a name in existing aliases, only the number in the
+    /// aliases. If they have none, only the first number in the games with this name.
     fide_ids: Vec<u32>,
 }
 
@@ -165,7 +165,7 @@ pub fn suggest_aliases(database: &Database) -> store::Result<SuggestedAliases> {
     Ok(all.suggest())
 }
 
-/// Pairs of indexes of names that can belong to one player, the smaller index first.
+/// Pairs of candidates whose names can belong to one player; each pair as two indexes, the smaller one first.
 struct SimilarPairs(HashSet<(usize, usize)>);
 
 impl SimilarPairs {
@@ -209,7 +209,7 @@ fn keys(words: &PlayerWords) -> Vec<(&str, char)> {
     let keys = match words.surname() {
         Some(length) => {
             let particles = words.len() - words.particles();
-            // Surname and given name can be swapped.
+            // A particle at the end can precede the surname; surname and given name can be swapped.
             vec![key(0, length), key(particles % words.len(), length), key(length, 0)]
         }
         None => (1..words.len()).flat_map(|index| [key(0, index), key(index, 0)]).collect(),
@@ -230,7 +230,7 @@ fn is_whole_beside(words: &PlayerWords, other: &PlayerWords) -> bool {
         && all(words).any(|index| is_shorter(words.word(index)))
 }
 
-/// Whether a word is one Pinyin syllable, by its initial and its final.
+/// Whether a word is one Pinyin syllable: an optional initial consonant, and a final (the rest).
 fn is_pinyin_syllable(word: &str) -> bool {
     const FINALS: [&str; 34] = [
         "a", "ai", "an", "ang", "ao", "e", "ei", "en", "eng", "er", "i", "ia", "ian", "iang", "iao", "ie",
@@ -356,9 +356,9 @@ impl Groups {
         near
     }
 
-    /// Whether two units can be one player because their names `one` and `other` match. Short names match too
-    /// many names, so more must match: in the first unit, each name that matches `one` must also match
-    /// `other`. In the second unit, each name that matches `other` must also match `one`.
+    /// Whether two units can be one player, given that `one`, a name of the first unit, matches `other`, a
+    /// name of the second. Short names match too many names. So each name of the first unit that matches `one`
+    /// must match `other` too. Likewise, each name of the second unit that matches `other` must match `one`.
     fn fits(&self, units: [usize; 2], [one, other]: [usize; 2]) -> bool {
         let [one_unit, other_unit] = units.map(|unit| &self.units[unit]);
         let numbers = one_unit.fide_ids.first().zip(other_unit.fide_ids.first());

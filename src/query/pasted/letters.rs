@@ -3,8 +3,8 @@
 
 use crate::board::PieceKind;
 
-/// Replaces all dashes except the hyphen. So two hyphens, which mean a null move, differ from a separator
-/// line of dashes.
+/// Replaces all dashes except the hyphen. Hyphens are kept, because a word of two hyphens is a null move. A
+/// word of other dashes is ignored.
 pub(super) const DASH: char = '–';
 
 /// Removes invisible characters, and replaces blanks, line ends, dashes and capture signs by one form each.

@@ -15,7 +15,7 @@ impl PositionQuery {
     /// # Errors
     /// - If a move cannot be played, is ambiguous or has a wrong number. The error says which move, why, and
     ///   in what position.
-    /// - If the text has more than the moves of one line, comments and tag pairs.
+    /// - If the text has anything other than comments, tag pairs and the moves of one line.
     /// - If a tag pair has an invalid FEN or an unsupported variant.
     pub fn from_moves(text: &str) -> Result<Self, PositionError> {
         if let Some(name) = other_variant(text) {
@@ -82,7 +82,7 @@ fn choose(scanned: &Scanned, start: &Position) -> Result<(Reading, Vec<&'static 
         return one_line(found, start).map(|(reading, _)| (reading, Vec::new()));
     }
     // If all letters of a reading name pieces in English too, a typo is more likely than another language. So
-    // such a reading is not accepted as complete.
+    // such a reading is ignored if all words are moves in it, or if the English reading ends at an ambiguous word.
     let is_other = |reading: &Reading| {
         let is_open = matches!(english.refusal, Some(WordRefusal::TwoReadings(..)));
         reading.is_foreign() || !(is_open || reading.is_whole())

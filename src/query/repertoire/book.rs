@@ -12,7 +12,7 @@ use crate::query::position::number_before;
 /// The maximum number of moves and start positions of a repertoire together. A repertoire has some thousands
 /// of moves; a text with more than the maximum is a collection of games.
 const MOST_MOVES: usize = 200_000;
-/// The maximum depth to which variations can be nested in a variation of the main line.
+/// The maximum nesting depth of variations inside a variation of the main line.
 const MOST_DEPTH: usize = 1000;
 /// The maximum number of problems that are stored.
 const MOST_PROBLEMS: usize = 1000;
@@ -22,7 +22,7 @@ const QUOTED: usize = 40;
 /// A part of a text that could not be parsed. The message says what is ignored because of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BookProblem {
-    /// The number of the line in the text, from 1.
+    /// The line number in the text, from 1.
     pub line: u64,
     /// The number of the game in the text, from 1.
     pub chapter: u32,

@@ -28,8 +28,8 @@ pub struct RepertoireQuery<'a> {
     pub selection: &'a Selection,
     /// A move outside the repertoire is reported only if it was played in at least this many games.
     pub least_games: u64,
-    /// A move outside the repertoire is reported only if at least this percentage of the games that reached
-    /// the position before it played the move.
+    /// A move outside the repertoire is reported only if it was played in at least this percentage of games
+    /// with the position before it.
     pub least_share: u64,
     /// The maximum length of each list of moves outside the repertoire.
     pub limit: usize,
@@ -107,8 +107,8 @@ pub struct RepertoireLine {
     pub followed: u32,
     /// Whether the line ends with an opponent move, without a reply to it.
     pub is_open: bool,
-    /// The most frequent opponent move outside the repertoire, in the last position of the line where such a
-    /// move is frequent enough. `null` if there is no such position.
+    /// The most frequent opponent move outside the repertoire in one position of the line: the last one where
+    /// such a move is frequent enough. `null` if there is no such position.
     pub left_by: Option<RepertoireMove>,
 }
 

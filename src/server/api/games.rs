@@ -127,8 +127,8 @@ pub(super) fn order(word: Option<&str>) -> HitOrder {
     }
 }
 
-/// The start of a page. Later pages take no longer than the first one, because games of earlier pages are
-/// excluded, not skipped one by one. Only hits of one game, and the nearest positions, are skipped one by one.
+/// The start of a page. Later pages take no longer than the first one: the selection excludes the games of
+/// earlier pages. Only hits of one game, and the nearest positions, are skipped one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Cursor {
     /// The last game of the previous page; it can have more hits. `None` in a search for the nearest

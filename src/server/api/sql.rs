@@ -14,7 +14,7 @@ use crate::server::route::{Lane, Route, route};
 use crate::store::sql::{is_of_name, words};
 use crate::store::{Catalog, Database, Error, Result};
 
-/// The maximum size, in bytes, of a request and of its statement.
+/// The maximum size of a request body, and also of the statement in it, in bytes.
 const STATEMENT: usize = 64 << 10;
 /// The maximum number and size of the rows in an answer.
 const LIMITS: SqlLimits = SqlLimits { rows: 1000, bytes: 4 << 20 };
@@ -156,8 +156,8 @@ fn plain(word: &str) -> String {
     if is_plain { inner.to_ascii_lowercase() } else { format!("\"{}", inner.to_ascii_lowercase()) }
 }
 
-/// The message for a user whose statement the authorizer refused or that exceeds a limit; `None` if `message`
-/// reports another error. `words` are the words of the statement.
+/// The message for the user if `message` says that the authorizer refused the statement, or that it exceeds a
+/// limit; `None` for other errors. `words` are the words of the statement.
 fn refused(message: &str, words: &[&str]) -> Option<String> {
     // Only the first line is the message. Further lines can show where the error is.
     let message = message.lines().next().unwrap_or_default();

@@ -55,7 +55,7 @@ struct State {
     kept: Option<UnreadBytes>,
 }
 
-/// Bytes of an answer that the client has not completely read.
+/// The size of an answer that the client has not completely read. `all` contains it until this value is dropped.
 struct UnreadBytes {
     all: Arc<AtomicU64>,
     bytes: u64,

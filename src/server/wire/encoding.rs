@@ -16,8 +16,8 @@ const LEAST: usize = 2048;
 const WINDOW: u8 = 15;
 
 thread_local! {
-    /// The compressor is reused, because creating one takes the time of compressing a short answer. The fastest
-    /// level already saves three quarters of the bytes.
+    /// The compressor is reused, because creating one takes as long as compressing a short answer. Even the
+    /// fastest compression level saves three quarters of the bytes.
     static PACKER: RefCell<Compress> = RefCell::new(Compress::new_gzip(Compression::fast(), WINDOW));
 }
 

@@ -1,4 +1,4 @@
-//! Distributes the files that the process can open among databases and connections.
+//! Divides the limit of open files among databases and client connections.
 
 use crate::server::options::{Error, Options};
 
@@ -17,10 +17,10 @@ const DATABASE: usize = 3;
 const OPEN: usize = 8;
 /// The minimum number of client connections. The server does not start if fewer are possible.
 const LEAST: usize = 4;
-/// The maximum number of files requested from the system.
+/// The highest limit of open files that the server requests from the system.
 const MOST: u64 = 65_536;
 
-/// How the files that can be open are distributed.
+/// How the limit of open files is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FileLimits {
     /// The maximum number of databases that a thread keeps open.
@@ -35,7 +35,7 @@ pub(super) struct FileLimits {
 }
 
 impl FileLimits {
-    /// Raises the limit of open files as far as the system allows, and distributes the files.
+    /// Raises the limit of open files as far as the system allows, at most to [`MOST`], and divides it.
     pub(super) fn shared_by(options: &Options) -> Result<Self, Error> {
         Self::share(allowed(), options)
     }

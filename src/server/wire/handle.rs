@@ -363,8 +363,8 @@ impl PendingRequest {
             return Ok((known, None));
         }
         let database = reader.database(&self.served, state.file)?;
-        // All look-ups for an answer use one snapshot and one lock. Users' statements and exports take their
-        // own locks.
+        // All look-ups for an answer use one snapshot, so SQLite locks the file only once. Users' statements
+        // and exports take their own locks.
         let snapshot = match self.route.lane {
             Lane::Quick | Lane::Search => database.snapshot()?,
             Lane::Sql | Lane::Export => None,
@@ -392,7 +392,7 @@ impl PendingRequest {
     }
 }
 
-/// The response to a request with a problem. Its extension `Problem` is for the log.
+/// The response that reports a problem. The response contains the problem as an extension, for the log.
 fn refuse(problem: &Problem) -> Response {
     let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let body = serde_json::to_vec(problem).unwrap_or_default();

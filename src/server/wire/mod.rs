@@ -37,8 +37,8 @@ use stream::Stream;
 /// The time in which a client must send the head of a request.
 const HEAD_TIME: Duration = Duration::from_secs(10);
 /// The maximum number of header lines, and the maximum size of the head in bytes. Requests beyond these
-/// limits are refused without an explanation. [`handle`] has a lower limit for the address and one for the
-/// header lines, and explains why it refuses a request.
+/// limits are refused without an explanation. [`handle`] has stricter limits for the sizes of the address and
+/// the header lines, and explains why it refuses a request.
 const HEADERS: usize = 128;
 const HEAD_BYTES: usize = 80 << 10;
 /// The size of the socket's send buffer in bytes. With a much larger one, a client that reads nothing would

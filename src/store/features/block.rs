@@ -86,7 +86,7 @@ impl FeatureBlock {
         }
     }
 
-    /// Converts the bits of the games into lists: for each piece and square, the games that have the bit.
+    /// Converts `pieces` into lists: for each piece and square, the games in which the piece was on the square.
     fn take_pieces(&self, give: &mut Give<'_>) {
         let mut numbers = Vec::with_capacity(BLOCK_GAMES as usize);
         let groups = self.pieces.len().div_ceil(64);
@@ -125,8 +125,8 @@ struct Lists {
 }
 
 impl Lists {
-    /// Distributes games among `lists` lists. An item is the index of a list and the number of a game; the
-    /// numbers must be in ascending order. A list contains each game at most once.
+    /// Distributes games among `lists` lists. An item of `games` is the index of a list and the number of a
+    /// game. The items must be in ascending order of games. A list contains each game at most once.
     fn of(games: impl Iterator<Item = (usize, u16)> + Clone, lists: usize) -> Self {
         let mut starts = vec![0; lists];
         games.clone().for_each(|(list, _)| starts[list] += 1);

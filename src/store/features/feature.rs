@@ -1,4 +1,4 @@
-//! Kinds of features, and the features of six of these kinds. These features have consecutive indexes.
+//! Kinds of features, and `Feature` for six of these kinds: all its values have consecutive indexes.
 //! Material and pieces on squares are represented in other ways.
 
 use crate::board::{Color, PawnStructure, Piece, Square};

@@ -11,10 +11,10 @@ use crate::store::features::feature::{Feature, FeatureKind, piece_square};
 
 const COLORS: [Color; 2] = [Color::White, Color::Black];
 
-/// Whether the set with a value is wanted.
+/// Whether the set with this value is wanted.
 type IsWanted<'w> = dyn Fn(i64) -> bool + 'w;
 
-/// Reads the wanted sets of a kind whose value is in a range. Adds the games of these sets to the last argument.
+/// Reads the sets of a kind that are wanted and have a value in a range. Adds their games to the last argument.
 type ReadSets<'r> =
     dyn FnMut(FeatureKind, RangeInclusive<i64>, &IsWanted<'_>, &mut BlockGames) -> rusqlite::Result<()> + 'r;
 
@@ -68,8 +68,8 @@ impl FeatureQuery {
         Self::all(parts)
     }
 
-    /// A query for the games that can have the pawns of `to` in one position, and its material in the same or
-    /// another position.
+    /// A query for the games that can have the pawns of `to` in one position, and the material of `to` in the
+    /// same or another position.
     pub(crate) fn same_pawns_and_material(to: &PositionDistance) -> Self {
         let structure = Feature::structure(to.structure()).place().1;
         let material = to.material().packed().cast_signed();

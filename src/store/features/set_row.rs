@@ -1,7 +1,7 @@
 //! Rows of `game_set`. A row has the sets of many values, because most sets are short.
 //!
 //! For each value, in ascending order, a row contains the difference from the value before, the length of the
-//! set in bytes, and the set. The difference of the first value is that from the value in the row's key.
+//! set in bytes, and the set. The first difference is computed from the value in the row's key.
 //! Numbers are varints: seven bits per byte, lowest bits first; all bytes but the last have the top bit set.
 
 use crate::store::block_set::{push_number, take_long_number};

@@ -165,7 +165,7 @@ impl ColumnBuilder {
         if !is_changed {
             return None;
         }
-        // A number without a result has no game.
+        // If the result of a game number is NULL, no game has this number.
         let results = &columns[0];
         let is_game = |&index: &u32| results.values[index as usize] != ColumnValue::Null;
         let count = results.games.iter().rposition(is_game).map_or(0, |last| last + 1);

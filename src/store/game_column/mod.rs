@@ -49,7 +49,7 @@ pub(crate) const DATE: &str = "date";
 /// [`Selection`](crate::store::Selection) writes the same tests in SQL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Test {
-    /// One of these numbers, in ascending order.
+    /// One of these numbers (in ascending order).
     OneOf(Vec<i64>),
     /// A number other than these (in ascending order), or NULL.
     NoneOf(Vec<i64>),
@@ -63,11 +63,10 @@ pub(crate) enum Test {
     AnyCase(String),
     /// NULL.
     Missing,
-    /// A date with a known year, from this date on. An unknown part sorts after all known parts, so the parts
-    /// after it are ignored.
+    /// A date with a known year, from this date on. `?` sorts after all digits, so an unknown part counts as
+    /// late enough, whatever follows.
     Since(String),
-    /// A date with a known year. The date sorts before this text when the unknown parts of the date are
-    /// replaced with zeros.
+    /// A date with a known year. With zeros for its unknown digits, it must sort before this text.
     Until(String),
 }
 

@@ -81,8 +81,8 @@ impl StoredColumn {
 
     /// The games whose value matches.
     pub(crate) fn games(&self, fits: impl Fn(Cell<'_>) -> bool) -> BlockGames {
-        // Numbers after the last entry have NULL. So start with the result for NULL, and find the numbers
-        // whose result differs.
+        // Game numbers after the last entry have NULL. So evaluate `fits` for NULL, and find the game numbers
+        // for which it returns something else.
         let null_fits = fits(Cell::Null);
         let differs: Vec<bool> = self.values().map(|value| fits(value) != null_fits).collect();
         let differing = if differs.contains(&true) {
@@ -100,7 +100,6 @@ impl StoredColumn {
     }
 }
 
-/// Reads the list of values.
 struct ValueList<'c>(&'c mut StoredColumn);
 
 impl<'de> Visitor<'de> for ValueList<'_> {

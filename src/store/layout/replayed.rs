@@ -1,8 +1,8 @@
 //! `game_position` of a compact database as a virtual table, which replays games from `game_moves`.
 //!
 //! It has the rows of the view `game_position`. If a statement looks up positions of the same game in ascending
-//! order, each move is replayed only once. The first argument of the module is the schema of the games; `main` if there is
-//! none.
+//! order, each move is replayed only once. The first argument in `CREATE VIRTUAL TABLE` is the database schema
+//! that contains `game_moves`; the default is `main`.
 //!
 //! A damaged game ends before the first move that cannot be played. It has no rows if its moves or its start
 //! position cannot be read. So one damaged game does not stop a statement that reads all games, and `verify`
@@ -29,7 +29,7 @@ pub(crate) const MODULE: &str = "pgndex_game_position";
 /// The argument that makes a damaged game an error.
 pub(crate) const STRICT: &str = "strict";
 
-/// Registers the module with a connection.
+/// Registers the virtual table's module with a connection.
 pub(crate) fn register(connection: &Connection) -> Result<()> {
     const TABLE: &Module<'_, Table> = &Module::read_only_module().without_rowid();
     connection.create_module(MODULE, TABLE, None)
@@ -141,7 +141,7 @@ unsafe impl<'t> VTab<'t> for Table {
             info.constraint_usage(index).set_argv_index(argument);
         }
         let reads_all = plan & (plan::GAME | plan::FIRST_GAME | plan::LAST_GAME) == 0;
-        // A game has about 80 plies. Reading a game costs as much as replaying a few hundred plies.
+        // A game has about 80 plies.
         let rows: i64 = match (game, ply) {
             (true, true) => 1,
             (true, false) => 80,

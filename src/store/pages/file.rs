@@ -232,7 +232,7 @@ impl PageFile {
         read_at(&self.file, page, self.offset(number)).map_err(|error| self.io_error("read a page of", error))
     }
 
-    /// Fails unless `root` can be the root page of a table and `is_empty` returns true for its contents.
+    /// Fails if `root` cannot be the root page of a table, or if `is_empty` returns false for its contents.
     pub(super) fn check_root(
         &self,
         root: PageNumber,

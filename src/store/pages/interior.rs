@@ -121,8 +121,8 @@ impl InteriorPage {
         self.fill.push(&mut self.bytes, [&child.0.to_be_bytes(), divider]);
     }
 
-    /// Moves the right-most child of the complete page `before` to this page, which has no cell. `divider` is
-    /// the row between the two pages, and is replaced.
+    /// Moves the right-most child of the complete page `before` to this page, which has no cell. Also
+    /// moves `divider`, the row between the two pages. The last row of `before` becomes the new `divider`.
     fn take_last_child(&mut self, before: &mut Self, divider: &mut Divider) {
         self.push(PageBuilder::right_child(&before.bytes), divider);
         let cell = before.fill.pop(&before.bytes);

@@ -79,7 +79,7 @@ impl PageBuilder {
         self.cells_start -= length;
         // `cells_start` is less than 65536, because the cell has at least one byte.
         let pointer = (self.cells_start as u16).to_be_bytes();
-        page[self.pointers_end..][..POINTER].copy_from_slice(&pointer);
+        *page[self.pointers_end..].first_chunk_mut().expect("room for a cell pointer") = pointer;
         self.pointers_end += POINTER;
     }
 

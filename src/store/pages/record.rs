@@ -54,7 +54,7 @@ impl Record for OccurrenceRow {
         let key_type = write_signed(space, &mut end, occurrence.key().as_i64());
         let level_type = write_unsigned(space, &mut end, level.0);
         end -= 5;
-        space[end..end + 5].copy_from_slice(&[5, level_type, key_type, game_type, ply_type]);
+        write_before(space, end + 5, [5, level_type, key_type, game_type, ply_type]);
         Self::MAX_LENGTH - end
     }
 }
@@ -155,14 +155,8 @@ impl<F: Fen> Record for PositionRecord<F> {
         write_varint(space, &mut end, 13 + 2 * fen_length as u64);
         let header_length = (6 + types_end - end) as u8;
         end -= 6;
-        space[end..end + 6].copy_from_slice(&[
-            header_length,
-            game_type,
-            ply_type,
-            key_type,
-            clock_type,
-            move_type,
-        ]);
+        let types = [header_length, game_type, ply_type, key_type, clock_type, move_type];
+        write_before(space, end + 6, types);
         MAX_LENGTH_WITHOUT_FEN - end + fen_length
     }
 }
@@ -237,7 +231,7 @@ const UNSIGNED_SERIAL_TYPES: [(u8, u8); 65] = {
 #[inline]
 fn write_unsigned(space: &mut [u8], end: &mut usize, value: u32) -> u8 {
     let (serial_type, length) = UNSIGNED_SERIAL_TYPES[(32 - value.leading_zeros()) as usize];
-    write_word(space, *end, u64::from(value));
+    write_before(space, *end, u64::from(value).to_be_bytes());
     *end -= usize::from(length);
     serial_type
 }
@@ -249,7 +243,7 @@ pub(super) fn write_signed(space: &mut [u8], end: &mut usize, value: i64) -> u8 
     let table = if value == 0 || value == 1 { &UNSIGNED_SERIAL_TYPES } else { &SERIAL_TYPES };
     let magnitude = value ^ (value >> 63);
     let (serial_type, length) = table[(64 - magnitude.leading_zeros()) as usize];
-    write_word(space, *end, value.cast_unsigned());
+    write_before(space, *end, value.to_be_bytes());
     *end -= usize::from(length);
     serial_type
 }
@@ -264,7 +258,7 @@ pub(super) fn write_varint(space: &mut [u8], end: &mut usize, value: u64) {
     // The serial type of a FEN takes two bytes if the FEN has at least 58 bytes. About half of all FENs are
     // shorter, so a branch would be mispredicted often.
     let two_bytes = usize::from(value >= 0x80);
-    space[*end - 2..*end].copy_from_slice(&[(value >> 7) as u8 | 0x80, (value & 0x7f) as u8]);
+    write_before(space, *end, [(value >> 7) as u8 | 0x80, (value & 0x7f) as u8]);
     *end -= 1 + two_bytes;
 }
 
@@ -281,9 +275,10 @@ fn write_long_varint(space: &mut [u8], end: &mut usize, value: u64) {
     }
 }
 
+/// Writes bytes so that they end at `end`. Their number is constant, so no function is called to copy them.
 #[inline]
-fn write_word(space: &mut [u8], end: usize, word: u64) {
-    space[end - 8..end].copy_from_slice(&word.to_be_bytes());
+fn write_before<const N: usize>(space: &mut [u8], end: usize, bytes: [u8; N]) {
+    *space[..end].last_chunk_mut().expect("room for the bytes") = bytes;
 }
 
 /// The maximum length of a varint, in bytes.

@@ -117,8 +117,8 @@ pub(crate) fn each_block_set(
 }
 
 /// Adds the games of block `number` to `block`. Computes their features from their rows in `game_position`.
-/// Skips a game with an unreadable row, and a game for which `is_wanted` returns `false`: it is called with the
-/// number of the game in the block and the number of its rows.
+/// Skips a game with an unreadable row, and a game for which `is_wanted` returns `false`. The arguments of
+/// `is_wanted` are the number of the game in the block, and the number of the game's rows.
 pub(crate) fn fill_block(
     connection: &Connection,
     number: u32,

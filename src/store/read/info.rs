@@ -12,7 +12,7 @@ use crate::store::cell::{Cells, DUPLICATE, IMPORT, PROBLEM, SOURCE, Table};
 use crate::store::{Database, Error, GameProblem, ImportTotals, Named, Result};
 
 /// The number of games from a file, and the size of the file's text. A file that grew was read several times;
-/// the games of all readings count.
+/// the games of all readings are included.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceContent {
     /// The path, as given.

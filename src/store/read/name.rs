@@ -172,8 +172,8 @@ impl Named {
 }
 
 impl Database {
-    /// Passes the names that do not sort before `from`, and their ids, to `visit` until `visit` returns `false`.
-    /// The names are in the order of their bytes.
+    /// Passes all names from `from` on, with their ids, to `visit`, in the order of their bytes. Stops when
+    /// `visit` returns `false`.
     pub(crate) fn walk_names_from(
         &self,
         named: Named,

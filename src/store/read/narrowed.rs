@@ -58,7 +58,7 @@ impl Selection {
                 rank_sql(order)
             ),
         };
-        // The stored columns are not sufficient to evaluate this condition. For them, it is replaced by an
+        // The stored columns are not sufficient to evaluate this condition. So the condition on the columns is an
         // alternative without tests, which all games match.
         self.add_condition(false, sql, Condition::Tests(vec![Vec::new()]));
         self.add_param(":from_game", place.game.0.into());

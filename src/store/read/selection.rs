@@ -63,7 +63,7 @@ pub struct GameFilter {
     pub plies_max: Option<u32>,
     /// The PGN has an engine evaluation of at least one position.
     pub with_evals: bool,
-    /// Read from one of these files, given by their paths or by ids of readings, as for
+    /// The game was read from one of these files, given by their paths or by ids of readings, as for
     /// [`Database::readings_of`]. Empty: all games.
     pub sources: Vec<PathBuf>,
     /// The PGN's tag `Variant`, such as `Chess960`, ignoring the case of the letters A to Z. `standard` also
@@ -276,7 +276,6 @@ impl Selection {
         name
     }
 
-    /// Adds a parameter with this name.
     pub(super) fn add_param(&mut self, name: &str, value: i64) {
         self.params.push((name.to_owned(), value.into()));
     }
@@ -322,7 +321,7 @@ impl Database {
         Ok(())
     }
 
-    /// Adds the condition on the names of players without a side.
+    /// Adds the condition on `player` and `opponent`, which can be on either side.
     fn add_players(&self, selection: &mut Selection, filter: &GameFilter) -> Result<()> {
         let (player, opponent) = match &filter.player {
             Some(_) => (&filter.player, &filter.opponent),

@@ -271,8 +271,8 @@ impl Snapshot {
         })
     }
 
-    /// The number of games that reached a position in a level, the listed games, and the years of the moves;
-    /// `None` if `level_position` has no row with this level and key.
+    /// The number of games of a level that reached a position, the games listed in the position's row, and the
+    /// first and the last year of each move; `None` if `level_position` has no row with this level and key.
     ///
     /// # Errors
     /// Errors of SQLite.
@@ -465,7 +465,7 @@ impl Snapshot {
             self.of_readings(GAME, kept, [&readings], |cells| Ok((cells.get(0)?, cells.get::<i64>(1)?)))?;
         let game = kept.filter(|(_, offset)| *offset == byte_offset).map(|(game, _)| game);
         // Text that was appended to the file later can show that the text at `last_game` is not a game. Then
-        // that text is not counted in `games`.
+        // `games` does not count the text at `last_game`.
         let other = "SELECT 1 FROM duplicate
              WHERE source_id IN reading AND byte_offset >= ?2 AND game_id IS NULL
              UNION ALL SELECT 1 FROM removed_game WHERE source_id IN reading AND byte_offset >= ?2

@@ -48,8 +48,8 @@ pub struct KnownSources {
 impl KnownSources {
     pub(super) fn add(&mut self, path: PathBuf, first_byte: u64, mut reading: KnownSource) {
         let before = self.latest.get(&path).copied();
-        // A reading that begins at byte 0 read the whole file. It continues an earlier reading only if its
-        // own text is empty.
+        // If a reading began at byte 0, it covered the whole file. Such a reading continues an earlier one only if
+        // its own text is empty.
         reading.before = before.filter(|_| first_byte > 0 || reading.bytes == 0);
         if let Some(before) = reading.before.map(|before| &self.readings[before]) {
             reading.games += before.games;
@@ -115,7 +115,7 @@ pub struct Tail {
     pub game: Option<GameId>,
 }
 
-/// SQL for the encoding that was given to the run of a row of `source`; NULL if none was given.
+/// SQL for a row of `source`: the encoding that was given to its run; NULL if none was given.
 pub(crate) const GIVEN_ENCODING: &str =
     "(SELECT CASE WHEN json_valid(options) THEN json_extract(options, '$.encoding') END FROM import
       WHERE import.import_id = source.import_id)";

@@ -390,7 +390,7 @@ fn relations(connection: &Connection) -> rusqlite::Result<Vec<Relation>> {
     while let Some(row) = rows.next()? {
         let (name, column): (String, String) = (row.get(0)?, row.get(2)?);
         if let Some(relation) = relations.last_mut().filter(|relation| relation.name == name) {
-            // In a compact database, most views have a temporary copy.
+            // In a compact database, most views have a temporary copy with the same columns.
             if !relation.columns.contains(&column) {
                 relation.columns.push(column);
             }

@@ -46,9 +46,10 @@ impl CountedGame {
     }
 
     /// White's and Black's rating, if known.
+    #[inline]
     pub(crate) fn elos(self) -> [Option<u16>; 2] {
-        [Self::WHITE_ELO, Self::BLACK_ELO]
-            .map(|at| ((self.0 >> at) as u32 & 0x1_ffff).checked_sub(1).map(|elo| elo as u16))
+        let elo = |at: u32| ((self.0 >> at) as u32 & 0x1_ffff).checked_sub(1).map(|elo| elo as u16);
+        [elo(Self::WHITE_ELO), elo(Self::BLACK_ELO)]
     }
 
     /// The [`day_number`] of the date.

@@ -39,7 +39,7 @@ pub(crate) trait Value {
     /// The type of the same value when it is read from a database, where a cell can contain any value.
     type Stored;
 
-    /// The value for SQL; `None` if it is a range that is not within `text`. This function is called from C
+    /// The value for SQL; `None` if `self` is a range that is not within `text`. This function is called from C
     /// code, so it must not panic.
     fn cell<'a>(&self, text: &'a str) -> Option<Cell<'a>>;
 }
@@ -230,8 +230,8 @@ pub(crate) trait StoredRow: Sized {
     fn cell(&self, column: usize) -> Option<Cell<'_>>;
 }
 
-/// Declares the type of a row read from a database. Each column is given with the type that is written, which
-/// determines the type that is read.
+/// Declares the type of a row read from a database. Each column is given with the type `T` of the value that is
+/// written; the field has the type `<T as Value>::Stored`.
 macro_rules! stored_row {
     ($stored:ident in $table:literal, key $key:literal { $($column:literal $field:ident: $type:ty,)* }) => {
         #[doc = concat!("A row of `", $table, "` as read from a database, where its cells can contain any value.")]

@@ -18,9 +18,9 @@ pub(crate) struct SideTable {
     pub(crate) columns: &'static [&'static str],
     /// The number of columns of the table's primary key.
     pub(crate) key: usize,
-    /// The number of the table's rows in a batch.
+    /// Returns how many rows a batch has for the table.
     pub(crate) len: fn(&HeaderBatch) -> usize,
-    /// The value at a row index and a column index of the batch's table; `None` if the row, the column or the
+    /// Returns the value at a row index and a column index of these rows; `None` if the row, the column or the
     /// value is missing.
     pub(crate) cell: for<'b> fn(&'b HeaderBatch, usize, usize) -> Option<Cell<'b>>,
 }
@@ -40,7 +40,7 @@ macro_rules! header_batch {
         pub struct HeaderBatch {
             /// Rows of `game`.
             pub games: Vec<GameRow>,
-            /// The names in each game; empty unless the sink writes names together with the games.
+            /// The event, site and players of each game; empty unless the sink writes names together with games.
             pub names: Vec<GameNames>,
             $($(#[$meta])* pub $side: Vec<$row>,)*
             /// Rows of `problem`, in input order.

@@ -3,8 +3,8 @@
 //! `INSERT INTO tag SELECT … FROM batch_tag` runs one statement per batch instead of one per row. `batch_tag`
 //! is an eponymous virtual table: it exists only for the connection and is not part of the schema.
 //!
-//! Why the unsafe code is sound: a [`RowTable`] has a batch only while [`RowTable::insert`] runs, which
-//! borrows the batch for that time. A cursor copies the pointer to the batch when a statement begins to read.
+//! Why the unsafe code is sound: a [`RowTable`] has a batch only while [`RowTable::insert`] runs, and `insert`
+//! borrows the batch. A cursor copies the pointer to the batch when a statement begins to read.
 //! While `insert` runs, only the statement of `insert` can begin to read, and this statement is finished
 //! before `insert` returns.
 #![allow(unsafe_code)]

@@ -25,7 +25,7 @@ pub(crate) struct PositionView<'a> {
 }
 
 impl PositionView<'_> {
-    /// The placement of the position.
+    /// The placement of the position; computed if the field has none.
     #[inline]
     pub(crate) fn placement(&self) -> Cow<'_, FenText> {
         self.placement.map_or_else(|| Cow::Owned(FenText::new(self.position)), Cow::Borrowed)
@@ -64,7 +64,7 @@ pub(crate) enum Takes {
 }
 
 impl Takes {
-    /// Whether the sink keeps the games. If not, the games need no ids.
+    /// Whether the sink keeps the games. If not, rows need no game ids, and duplicates are not removed.
     pub(crate) const fn keeps(self) -> bool {
         matches!(self, Self::Positions | Self::Moves)
     }
@@ -119,7 +119,7 @@ pub(crate) trait PositionEncoder: Send + Sync + Sized {
 }
 
 /// Builds the leaf pages of `game_position` and `move_eval`, and writes them to the file. The encoded data
-/// contains the numbers of these pages, and the rows that are not on a leaf page.
+/// contains the numbers of these pages, and the rows between them; if all rows fit on one page, only the rows.
 #[derive(Debug)]
 pub(crate) struct LeafEncoder {
     file: Arc<PageFile>,

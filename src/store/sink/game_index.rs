@@ -40,7 +40,7 @@ impl Key {
     fn of(sql: &str, columns: &[(String, String)]) -> Option<Self> {
         let key = sql.strip_prefix("CREATE INDEX ")?.split_once(" (game_id >> ")?.1.strip_suffix(')')?;
         let (shift, names) = key.split_once(", ")?;
-        // Expressions, other orders and other collations are not names of columns.
+        // `place` finds no column for an expression, or for a name followed by `DESC` or `COLLATE`.
         let place = |name: &str| columns.iter().position(|column| column.0 == name);
         let places: Vec<usize> = names.split(", ").map(place).collect::<Option<_>>()?;
         let typed: Vec<(usize, &str)> = places.into_iter().map(|at| (at, columns[at].1.as_str())).collect();
@@ -69,7 +69,8 @@ impl Key {
     fn show<R>(self, number: u128, see: impl FnOnce(&[Cell<'_>]) -> R) -> R {
         let block = (number >> (Columns::BITS + self.shift)) as u32;
         let place = number as u32 & ((1 << self.shift) - 1);
-        let [block, rowid] = [block, block << self.shift | place].map(|number| Cell::Integer(number.into()));
+        let rowid = Cell::Integer((block << self.shift | place).into());
+        let block = Cell::Integer(block.into());
         let values = number >> self.shift & ((1 << Columns::BITS) - 1);
         let bytes = values.to_be_bytes();
         let value = match self.columns {

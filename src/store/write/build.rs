@@ -219,7 +219,7 @@ pub(super) fn rename_to_target(path: &Path, target: &Path, overwrite: bool) -> R
     sync_directory(directory).map_err(|source| Error::io(directory, "write the directory to disk", source))
 }
 
-/// Writes the pages of a finished database into a database that others are reading in WAL mode. The file
+/// Writes the pages of a finished database into a target that others are reading in WAL mode. The target
 /// cannot be replaced, because the readers keep its write-ahead log open. They read the old pages until all
 /// new pages are written.
 fn copy_into(path: &Path, target: &Path) -> Result<()> {
@@ -236,8 +236,8 @@ fn copy_into(path: &Path, target: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Fails if the target must not be replaced. Otherwise returns whether others are reading it in WAL mode. Then it
-/// cannot be replaced by a rename, but its pages can be.
+/// Fails if the target must not be replaced. Otherwise returns whether others are reading it in WAL mode. If so,
+/// its pages must be overwritten, because a rename cannot replace it.
 pub(super) fn check_target(target: &Path, overwrite: bool) -> Result<bool> {
     let exists = target.exists();
     if !overwrite && fs::metadata(target).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0) {

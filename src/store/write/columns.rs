@@ -62,8 +62,8 @@ impl BulkLoader<'_> {
         self.run(WRITE_COLUMNS, |connection| put_columns(connection, columns))
     }
 
-    /// Removes games from the columns. If no game of a block is left, also removes its rows of `visit_set`:
-    /// readers of these rows need the columns, and look for the rows only up to the last game.
+    /// Removes games from the columns. If no game of a block is left, also removes the block's rows of
+    /// `visit_set`: readers of these rows need the columns, and do not read blocks after the last game.
     pub(super) fn remove_from_columns(&self, games: &GameSet) -> Result<()> {
         self.run(WRITE_COLUMNS, |connection| {
             let mut games = games.iter().map(block_of).peekable();

@@ -34,10 +34,10 @@ const OWN: &str = "SELECT prefix_hash FROM game WHERE game_id = ?1";
 
 /// SQL that searches for prefixes in groups of games. The games of a group have the same `prefix_hash`, but
 /// at least two different lengths. The SQL text `values` selects the hashes to search for. The query returns
-/// each game of these groups with two conditions. The first is whether the game is shorter than another game
-/// of its group, and is not yet recorded as a duplicate. The second is whether the game is longer than
-/// another game of its group. The query reads only small tables. The later comparison reads the large tables,
-/// which are hardly cached, but only for the few games found.
+/// each game of these groups with two flags. The first says whether the game is shorter than another game of
+/// its group, and is not yet recorded as a duplicate. The second says whether the game is longer than another
+/// game of its group. The query reads only small tables. The later comparison reads the large tables, which
+/// are hardly cached, but only for the few games found.
 fn candidates(values: &str) -> String {
     format!(
         "WITH RECURSIVE {HASH_BLOCKS},

@@ -270,7 +270,7 @@ impl<'d> PageTransaction<'d> {
         let (worth, others): (Vec<_>, Vec<_>) =
             leaves.chunk_by(|a, b| a.0 + 1 == b.0).partition(|run| run.len() >= Self::WORTH as usize);
         self.spare.extend(others.into_iter().flatten());
-        // The file reuses the last of these runs first. So the order is reversed, to reuse free pages at the
+        // The file reuses the last of these groups first. So the order is reversed, to reuse free pages at the
         // beginning of the file first.
         self.file.reuse(worth.iter().rev().map(|run| PageRun { first: run[0], count: run.len() as u32 }));
         Ok(true)

@@ -10,8 +10,9 @@ use crate::store::read::source::{READINGS, Tail};
 use crate::store::row::{GameId, HeaderBatch, SourceId};
 use crate::store::write::bulk::BulkLoader;
 
-/// The problems of a tail: problems of the last game, and problems of the text after it. A damaged line before
-/// the first tag pair of a game is a problem of the game, but is before the game's offset.
+/// The problems of a tail: problems of the last game, and problems of the text after it. The former are selected
+/// by the game's id: a damaged line before the first tag pair of a game is a problem of the game, but is before
+/// the game's offset.
 const PROBLEMS: &str = "SELECT problem_id, source_id FROM problem
      WHERE source_id IN (SELECT source_id FROM reading)
          AND (game_id = ?4 OR game_id IS NULL AND byte_offset >= ?2 AND ifnull(game_number > ?3, TRUE))";
@@ -143,7 +144,7 @@ pub(crate) struct RowsToRemove<'l> {
     pub(crate) games: &'l GameSet,
     /// The number of positions of the games to remove.
     pub(crate) positions: u64,
-    /// The tails of sources that are read again. The games are from these sources.
+    /// The tails of sources that are read again; the games are from these sources. Empty if the user removes games.
     pub(crate) tails: &'l [Tail],
     /// If the user removes the games: the other data to remove.
     pub(crate) by_user: Option<&'l RemovedRows>,
@@ -175,8 +176,8 @@ impl BulkLoader<'_> {
         REMOVE_REPLACED.into_iter().try_for_each(|sql| self.execute("remove duplicates", sql, [&returning]))
     }
 
-    /// Removes the games to remove from all tables except `occurrence`, `visit_set` and `game_set`, and the other
-    /// data that is removed with these games. Does not update the visited positions. Unused names stay until
+    /// Removes the games in `leaving` from all tables except `occurrence`, `visit_set` and `game_set`. Also removes
+    /// the other data in `leaving`. Does not update the visited positions. Unused names stay until
     /// [`remove_names`](Self::remove_names).
     ///
     /// `rewritten` is given if `game_position` and `move_eval` have already been rewritten without the games. It

@@ -22,8 +22,8 @@ const NAME_UNKNOWN: &str = "INSERT INTO source (source_id, path, import_id)
      SELECT source_id, 'unknown source ' || source_id, min(import_id) FROM game
      WHERE source_id NOT IN (SELECT source_id FROM source) GROUP BY source_id";
 
-/// Creates a row for each missing run of games, sources or duplicates, with the options in `setting`. Other
-/// statements set its counts.
+/// Creates the row of each missing run to which games, sources or duplicates refer. The run gets the options in
+/// `setting`. Other statements set its counts.
 const ADD_RUNS: &str = "INSERT INTO import (import_id, started_at, finished_at, program_version, options)
      SELECT import_id, ifnull(min(indexed_at), strftime('%Y-%m-%dT%H:%M:%SZ', 'now')), max(indexed_at), 'unknown',
          (SELECT json_group_object(name, CAST(value AS TEXT)) FROM setting WHERE name IN ('annotations', 'duplicates', 'encoding'))
@@ -107,9 +107,9 @@ const CLEAR_LEVELS: [&str; 6] = [
     "DELETE FROM level_position",
 ];
 
-/// The least possible value of the setting 'last_game', according to the number of removed games, the games and
-/// `deleted_game`; 0 if the setting need not exist. All numbers up to the last one belong to a game, to a
-/// removed game, or to a game that was read again.
+/// The least possible value of the setting `last_game`; 0 if the setting need not exist. It follows from the
+/// setting `removed_games` and the tables `game` and `deleted_game`. Each id up to the last one belongs to a
+/// game, to a removed game, or to a game that was read again.
 pub(crate) const LEAST_LAST_GAME: &str =
     "SELECT min(max(removed, iif(games + removed > last, games + removed, 0), deleted), 4294967295) AS least
      FROM (SELECT
@@ -118,8 +118,8 @@ pub(crate) const LEAST_LAST_GAME: &str =
          (SELECT ifnull(max(game_id), 0) FROM game) AS last,
          (SELECT ifnull(max(game_id), 0) FROM deleted_game) AS deleted)";
 
-/// The least possible number of removed games: the number of unused game ids before the last game, or of rows
-/// of `removed_game`.
+/// The least possible number of removed games: the number of unused game ids before the last game or the
+/// number of rows of `removed_game`, whichever is greater.
 const LEAST_REMOVED_GAMES: &str = "SELECT max((SELECT ifnull(max(game_id), 0) - count(*) FROM game),
          (SELECT count(*) FROM removed_game)) AS least";
 
@@ -190,7 +190,7 @@ impl Build {
         counts.ply_counts = sum(&COUNT_PLIES)?;
         counts.names = sum(&REMOVE_NAMES)?;
         changed(COUNT_DISTINCT)?;
-        // Numbers of removed games that are too small are raised. The second one depends on the first.
+        // Raises these two settings if they are too small. `last_game` depends on `removed_games`.
         for (name, least, from) in
             [("removed_games", LEAST_REMOVED_GAMES, 0), ("last_game", LEAST_LAST_GAME, 1)]
         {

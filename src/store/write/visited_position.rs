@@ -114,7 +114,7 @@ impl BulkLoader<'_> {
         blocks.try_for_each(|block| self.execute(ACTION, sql, params![level.0, block, key.as_i64()]))
     }
 
-    /// Stores the games of a block of a level that reached a visited position. `games` is in stored form.
+    /// Stores which games of a block and level reached a visited position. `games` is in stored form.
     pub(crate) fn put_visits(
         &self,
         (level, key): (Level, PositionKey),

@@ -1,4 +1,4 @@
-//! Compares annotations with moves, for all games, without reading their text. Also compares the spellings of
+//! Compares annotations with moves, for all games, without reading PGN files. Also compares the spellings of
 //! players' names with each other.
 
 use rusqlite::types::ValueRef;

@@ -163,8 +163,8 @@ impl Problems {
     }
 }
 
-/// Compares a stored problem with a problem found in the text, and with its token and message. `first` is the
-/// game's first row, and the line of that row's problem in the text.
+/// Compares a stored problem with a problem found in the text, which is given with its token and message. `first`
+/// is the game's first stored problem, and the line of the same problem in the text.
 fn compare_row(
     findings: &Collector,
     game: &StoredGame,

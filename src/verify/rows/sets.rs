@@ -77,7 +77,7 @@ pub(crate) fn visited_keys(connection: &Connection) -> rusqlite::Result<Vec<Leve
 }
 
 /// Compares the rows of `visit_set` for a position in a level with the games of the level that reached the
-/// position. Reads only the rows of `blocks`. Returns the number of these games.
+/// position, and returns the number of these games. Reads only the rows of `blocks`.
 pub(crate) fn compare_visits(
     reader: Reader<'_>,
     (level, key): LevelKey,

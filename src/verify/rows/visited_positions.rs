@@ -28,7 +28,7 @@ struct Counts {
     white_wins: i64,
     draws: i64,
     black_wins: i64,
-    /// The sums of White's and of Black's ratings. `elo_games` contains the numbers of these ratings.
+    /// The sums of White's and of Black's known ratings. `elo_games` says how many ratings each sum contains.
     elo_sums: [i64; 2],
     elo_games: [i64; 2],
     first_year: Option<i64>,

@@ -23,8 +23,8 @@ const MOST_TEXT: u64 = 64 << 20;
 /// The maximum number of out-of-order rows to compare in a second pass.
 const MOST_BEHIND: usize = 1 << 14;
 
-/// Compares the sampled games and the sampled skipped games of a chain of readings with their texts in
-/// `file`. Returns the number of compared games, without the skipped games.
+/// Compares the sampled games and the sampled skipped games of all readings of a file with their texts in the
+/// file. Returns the number of compared games, without the skipped games.
 pub(crate) fn compare(
     check: &Check<'_>,
     connection: &Connection,
@@ -278,7 +278,7 @@ impl<'r> Text<'r> {
         self.text.get(at..at + length)
     }
 
-    /// Decodes the remaining text, as far as the marks need it.
+    /// Decodes the remaining text, until the verdicts on all readings are final.
     fn read_to_end(mut self, progress: &Progress) -> Marks<'r> {
         while !self.has_ended && !self.marks.is_done() && !progress.is_stopped() {
             self.text.clear();

@@ -133,7 +133,7 @@ impl Sources {
         Ok(sources)
     }
 
-    /// Which annotations the run stored that read this game.
+    /// Which annotations were stored by the run that read this game.
     pub(crate) fn annotations(&self, game: &StoredGame) -> Annotations {
         self.annotations.get(&game.import).copied().unwrap_or(Annotations::None)
     }

@@ -97,7 +97,8 @@ impl Library {
     }
 }
 
-/// For each fault: at how many of the first changes, and as many of the last, and at how many in between it happens.
+/// For each fault: the number of first changes at which it is tested, which is also the number of last changes; and the
+/// number of changes in between.
 type Points = [(Fault, u64, u32); 3];
 const FEW: Points = [(Fault::Kill, 1, 1), (Fault::Power, 1, 1), (Fault::Full, 1, 1)];
 const MANY: Points = [(Fault::Kill, 5, 10), (Fault::Power, 5, 15), (Fault::Full, 5, 10)];
@@ -136,8 +137,9 @@ fn fail_at(library: &Library, scenario: &Scenario, fault: Fault, at: u64, change
     if fault == Fault::Full {
         check_full(scenario, place.path(), &output, state, &what);
     } else {
-        // The number of changes depends on the threads. Before a power failure ends the process, it reverts writes that
-        // were not synced, and a thread that reads a mapped file then may fail with SIGBUS.
+        // The number of changes depends on the threads, so a run can end before change `at`. A simulated power failure
+        // first reverts writes that were not synced, and then ends the process. In between, a thread that reads a
+        // mapped file may fail with SIGBUS.
         let is_late = output.status.success() && state == State::After;
         let signal = output.status.signal();
         let has_lost_map = fault == Fault::Power && signal == Some(libc::SIGBUS);
@@ -147,7 +149,8 @@ fn fail_at(library: &Library, scenario: &Scenario, fault: Fault, at: u64, change
     state
 }
 
-/// On a full disk the run reports the reason and leaves no files behind, unless only the removal of the log failed.
+/// Asserts that a run on a full disk succeeded or reported the reason. If the database is unchanged, no files are left
+/// behind, except perhaps an empty log.
 fn check_full(scenario: &Scenario, place: &Path, output: &Output, state: State, what: &str) {
     if output.status.success() {
         return assert_eq!(state, State::After, "{what}");

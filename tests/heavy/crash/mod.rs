@@ -4,10 +4,10 @@
 //! | file | what ends or disturbs the run |
 //! |---|---|
 //! | `killed` | SIGKILL from outside, at moments spread over the whole run |
-//! | `disk` | death at a certain change to a file, with or without loss of what was not synced, and a full disk |
-//! | `refused` | limits, a full disk, and what may not be written |
+//! | `disk` | at a certain change to a file: a kill, a power failure that loses unsynced writes, or a full disk |
+//! | `refused` | limits on the file size, a full disk, missing permissions |
 //! | `stopped` | SIGINT and SIGTERM |
-//! | `paused` | the same signals, while a certain change waits: of `backup`, and of an addition by `watch` |
+//! | `paused` | while a change to a file is paused: both signals to `backup`, SIGTERM to `watch` during an addition |
 
 #![cfg(unix)]
 

@@ -12,7 +12,7 @@ use super::disk::Library;
 use super::scenario::text;
 use crate::support::{GAMES, OPENINGS, directory, names, number, open, synthetic};
 
-/// The number of games added to [`GAMES`], each of them once.
+/// The number of games that `watch` adds to a database of [`GAMES`].
 const OTHERS: usize = 300;
 const LONG: Duration = Duration::from_secs(60);
 

@@ -17,8 +17,8 @@ use crate::support::{
 /// The database in each directory, and the file that is indexed.
 pub(crate) const DATABASE: &str = "x.db";
 const SOURCE: &str = "new.pgn";
-/// This many games make a level that is kept when others are added. The games are short, because the other files have
-/// enough positions.
+/// With this many additional games, the first level is so large that it is kept when games are added. These games are
+/// short, because the others have enough positions.
 const LEVEL: usize = 1000;
 const OPTIONS: [&str; 6] = ["--duplicates", "keep", "--continuation-threshold", "3", "--openings", OPENINGS];
 

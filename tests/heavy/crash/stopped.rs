@@ -7,7 +7,8 @@ use rusqlite::Connection;
 
 use super::scenario::{DATABASE, LAYOUTS, Operation, Scenario, State, spread, text, wait_for};
 
-/// The time limit for a run to end, even on a busy machine. The exit status shows that it did not simply finish.
+/// The time limit for a run to end after a signal, even on a busy machine. The exit status shows whether the run was
+/// stopped or had finished.
 const SOON: Duration = Duration::from_secs(20);
 
 fn start(command: &mut Command) -> Child {

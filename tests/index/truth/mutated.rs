@@ -1,8 +1,8 @@
 //! Damaged games compared with python-chess.
 //!
-//! Real games are damaged at random, in the same way every time, and read by us and by python-chess: games, positions
-//! after each ply, results, and whether a move was lost. The script `mutated.py` reports for each text whether the two
-//! readings are the same or, if not, which of its rules make them the same.
+//! Real games are damaged at random, in the same way every time, and read by us and by python-chess. A reading consists
+//! of games, positions after each ply, results, and whether a move was lost. The script `mutated.py` reports for each
+//! text whether the two readings are the same or, if not, which of its rules make them the same.
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -1,6 +1,5 @@
-//! The page on the schema: its tables, views, columns and indexes are those of a new database, and the tables that only
-//! compact databases have. The descriptions come
-//! from the comments in `migrations/` and from `tests/data/columns.tsv`.
+//! The page on the schema has the tables, views, columns and indexes of a new database, and the tables that only
+//! compact databases have. The descriptions come from the comments in `migrations/` and from `tests/data/columns.tsv`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -110,7 +109,8 @@ impl Reader {
         }
     }
 
-    /// A table replaces another one, whose comments apply unless they say "as before".
+    /// The table `old` replaces the table `new`. The comments of `old` replace those of `new`, unless they say "as
+    /// before".
     fn rename(&mut self, old: &str, new: &str) {
         let Meanings { tables, columns, .. } = &mut self.meanings;
         if let Some(description) = tables.remove(old).filter(|description| !description.contains("as before"))
@@ -283,7 +283,8 @@ fn escaped(text: &str) -> String {
     text.replace('|', "\\|").replace('*', "\\*")
 }
 
-/// Adds descriptions from the list: for columns without a comment, of one table or of all, and for tables.
+/// Adds descriptions from `columns.tsv` for tables and columns without a comment. A row for a column is about one
+/// table, or about all tables.
 fn add_listed(meanings: &mut Meanings, catalogs: [&Catalog; 2]) {
     let path = project().join("tests/data/columns.tsv");
     let text = std::fs::read_to_string(path).expect("the list");
@@ -320,7 +321,7 @@ fn the_page_of_the_schema_is_up_to_date() -> Result<()> {
     paths.sort();
     let (mut reader, mut compact) = (Reader::default(), Reader::default());
     for path in paths {
-        // This file is not a step: it replaces `game_position` by a view with the same columns.
+        // This file is not a migration: it replaces `game_position` by a view with the same columns.
         let reader = if path.ends_with("compact.sql") { &mut compact } else { &mut reader };
         std::fs::read_to_string(path).expect("a step").lines().for_each(|line| reader.line(line));
         reader.above.clear();

@@ -38,7 +38,7 @@ pub(crate) fn after(position: &Position, moves: &str) -> Position {
 
 /// The start position of Chess960 with this number, 0 to 959, in Scharnagl's numbering (518 is the standard one).
 pub(crate) fn chess960_fen(number: usize) -> String {
-    /// The squares of the two knights among the five that are left for them, king and rooks.
+    /// The squares of the two knights, as indexes into the five squares that are left for knights, rooks and king.
     const KNIGHTS: [(usize, usize); 10] =
         [(0, 1), (0, 2), (0, 3), (0, 4), (1, 2), (1, 3), (1, 4), (2, 3), (2, 4), (3, 4)];
     let mut rank = [b'.'; 8];

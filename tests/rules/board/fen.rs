@@ -76,8 +76,8 @@ fn keys_agree_with_polyglot() {
     }
 }
 
-/// The constants in the program equal those of another program. Each is checked with a key in which it occurs: of a
-/// piece, a castling right, an en-passant file, or the side to move.
+/// The constants in the program equal those of another program. They are checked with keys in which they occur:
+/// constants of pieces, castling rights, en-passant files and the side to move.
 #[test]
 fn keys_of_single_pieces_agree_with_polyglots_constants() {
     let path = format!("{}/tests/data/polyglot_random.txt", env!("CARGO_MANIFEST_DIR"));

@@ -60,7 +60,7 @@ fn naive(pattern: &str, fen: &str) -> bool {
         && sides.all(|(required, side)| required == side)
 }
 
-/// A sign that matches a square, or nearly.
+/// A sign that matches a square, or nearly matches it.
 fn sign(square: u8, choice: u8) -> String {
     let letter = char::from(square);
     match choice % 16 {

@@ -247,7 +247,7 @@ fn rejected_moves_leave_the_position_unchanged() {
     assert_eq!(checked.make(MoveCode::NULL), Err(LeavesKingInCheck));
 }
 
-/// Which of `O-O` and `O-O-O` are legal.
+/// For each position, the table says whether `O-O` and `O-O-O` are legal.
 #[test]
 fn castling_is_legal_only_over_free_and_safe_squares() {
     for (fen, short, long, what) in [

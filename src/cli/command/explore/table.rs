@@ -315,7 +315,6 @@ pub(super) fn fields(of_side: bool, of_variations: bool) -> Vec<Field> {
     fields.into_iter().filter_map(|(is_given, field)| is_given.then_some(field)).collect()
 }
 
-/// Writes the moves as CSV.
 pub(super) fn write_csv(answer: &PositionStatistics) -> anyhow::Result<()> {
     let (names, values): (Vec<_>, Vec<_>) =
         fields(answer.score.is_some(), answer.in_variations.is_some()).into_iter().unzip();

@@ -40,7 +40,6 @@ fn share(played: Option<&MoveStatistics>, answer: &PositionStatistics) -> f64 {
     games as f64 / answer.results.games().max(1) as f64
 }
 
-/// Writes the moves as a table.
 pub(super) fn write_table(
     args: &ExploreArgs,
     explore: &ExploreQuery<'_>,
@@ -88,7 +87,6 @@ fn cells(played: Option<&MoveStatistics>, answer: &PositionStatistics) -> [Value
     [games.into(), Value::share(games, answer.results.games()), points(parts, games), shares(parts, games)]
 }
 
-/// Writes the moves as CSV.
 pub(super) fn write_csv(args: &ExploreArgs, answers: [&PositionStatistics; 2]) -> anyhow::Result<()> {
     /// The fields of a move that are the same in both sets.
     const OF_MOVE: [&str; 5] = ["uci", "san", "in_variations", "eco", "opening"];

@@ -123,7 +123,7 @@ fn note_outcome(database: &Database, chosen: &Chosen<'_>, counts: &Counts) -> an
     if games == 0 && chosen.args.sql.is_none() {
         let selection = database.select(chosen.filter)?;
         if !note_skipped(database, &selection)? && database.count_games_of(&selection)? == 0 {
-            // The wanted positions add two filters, which are not options.
+            // The wanted positions can set `plies_min` and `with_evals` although no option gave these filters.
             let given = chosen.args.filter.filter()?;
             let option = |field: &str| match field {
                 "plies_min" if given.plies_min.is_none() => None,

@@ -7,8 +7,8 @@ use rusqlite::OptionalExtension as _;
 
 use crate::cli::render::brief;
 
-/// The error of a statement, with the place of the error and a hint. The SQL text begins at the line
-/// `first_line` of `source`.
+/// The error of a statement, with a hint and the location of the error in `sql`. `sql` begins at line `first_line`
+/// of `source`.
 pub(crate) fn explain(
     error: Error,
     database: &Database,

@@ -148,7 +148,7 @@ struct Completer {
 }
 
 impl Completer {
-    /// The index at which the last word of an input begins, and the possible completions of this word.
+    /// The byte offset at which the last word of an input begins, and the possible completions of this word.
     fn completions(&self, input: &str) -> (usize, Vec<String>) {
         let start = input.len() - ending(input).len();
         let (before, word) = input.split_at(start);

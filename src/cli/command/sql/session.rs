@@ -42,7 +42,7 @@ pub(crate) struct Session {
     pub(super) printed: bool,
 }
 
-/// How to continue after a piece or a script.
+/// How to continue after a [`Piece`] of a script, or after the whole script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flow {
     /// Continue; `ran` is false if there were only comments.

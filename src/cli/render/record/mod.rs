@@ -237,7 +237,7 @@ fn shown(title: &str, shown: usize, total: u64) -> String {
 const BAR: usize = 30;
 /// The columns that every table of scores has.
 const SCORES: [&str; 5] = ["games", "+", "=", "-", "score"];
-/// The columns that a table of scores has if any rating is known.
+/// The additional columns of a table of scores if any rating is known.
 const RATINGS: [&str; 3] = ["rating", "opponents", "performance"];
 
 /// A note that says from which games performances are computed.

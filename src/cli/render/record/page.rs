@@ -29,7 +29,7 @@ const FIRST: &str = "Score";
 /// If writing fails.
 pub(crate) fn write_page(out: &mut dyn Write, sections: &Sections<'_>) -> io::Result<()> {
     let (name, extent) = (text(&sections.name()), sections.extent());
-    // The policy forbids the browser to load anything, whatever the page contains.
+    // The Content-Security-Policy forbids the browser to load anything, whatever the page contains.
     write!(
         out,
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
@@ -331,8 +331,8 @@ const LEFT: f64 = 60.0;
 const RIGHT: f64 = WIDTH - 16.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = HEIGHT - 32.0;
-/// The chart omits performances that are based on fewer games: they mean little, and would flatten the rest of
-/// the line.
+/// The chart omits performances that are based on fewer games than this. They mean little, and would flatten the
+/// rest of the line.
 const FEWEST_GAMES: u64 = 5;
 /// The heights of the parts of a bar: games won, drawn and lost.
 const PARTS: [(&str, u32); 3] = [("won", 12), ("drawn", 8), ("lost", 4)];

@@ -19,7 +19,7 @@ pub(crate) enum Style {
     Box,
     /// A Markdown table.
     Markdown,
-    /// No columns: each value on a separate line, after its name.
+    /// No columns: each value on a separate line, after the name of its column.
     Lines,
 }
 

@@ -23,7 +23,7 @@ pub struct Continuation {
     pub results: ResultCounts,
     /// The score of the chosen side in the games that continued with this move; empty if no side was chosen.
     pub rated: RatedScore,
-    /// The game with a result that continued with this move, if there is only one.
+    /// If only one of the games with a result continued with this move: this game.
     pub only_game: Option<Box<Hit>>,
 }
 
@@ -140,7 +140,7 @@ impl Database {
 
 impl ExploreTarget<'_> {
     /// Counts all games that reached the position, as [`tally_rows`](Self::tally_rows) does, and returns
-    /// `None` in the same cases. If `empty` asks for the set of games, also completes [`Tally::games`]; sets
+    /// `None` in the same cases. If [`Tally::games`] is not `None` in `empty`, also completes this set, or sets
     /// it to `None` if the set cannot be determined.
     fn tally_all(&self, empty: Tally) -> rusqlite::Result<Option<Tally>> {
         let Some((mut tally, counted)) = self.tally_rows(empty, true)? else { return Ok(None) };
@@ -153,9 +153,9 @@ impl ExploreTarget<'_> {
         Ok(Some(tally))
     }
 
-    /// The game with a result that continued with a move; there must be only one. Searches the games that
-    /// reached the position after the move: usually they are few, while many games reached the position
-    /// before the move.
+    /// Finds the game that has a result and continued with this move; there must be only one such game. Searches
+    /// the games that reached the position after the move: usually they are few, while many games reached the
+    /// position before the move.
     fn only_game(&self, code: MoveCode) -> rusqlite::Result<Option<GameId>> {
         let Ok((mut next, _)) = Position::from_fen(self.fen.as_bytes()) else { return Ok(None) };
         if next.make(code).is_err() {

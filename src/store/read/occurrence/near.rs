@@ -248,8 +248,8 @@ impl Block {
         bounded
     }
 
-    /// The games in which no position has the target's pawns, or no position has its material. The games are
-    /// grouped by the lower bound of the distance of their positions.
+    /// The games in which no position has the target's pawns, or no position has the target's material. The
+    /// games are grouped by the lower bound of the distance of their positions.
     fn others(&self, connection: &Connection, to: &PositionDistance) -> rusqlite::Result<Bounded> {
         let mut bounded = Bounded::new();
         if self.others.is_empty() {
@@ -287,9 +287,8 @@ fn missing(connection: &Connection, block: u32, to: &PositionDistance) -> rusqli
     Ok(missing)
 }
 
-/// For each game of a block, two numbers: the minimum of the first and the minimum of the second of the two
-/// [bounds](PositionDistance::bounds), over all materials that occurred in the game. Both numbers are
-/// `u8::MAX` for a game that is in no set of the kind `Material`.
+/// For each game of a block, the minimum of each of the two [bounds](PositionDistance::bounds) over all
+/// materials that occurred in the game. Both numbers are `u8::MAX` for a game that is in no set of the kind `Material`.
 fn by_material(
     connection: &Connection,
     block: u32,

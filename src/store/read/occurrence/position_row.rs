@@ -50,9 +50,8 @@ impl PositionRow<'_> {
 }
 
 impl Database {
-    /// Calls `see` with the FEN and the row of each position, in order. Visits the games of a selection whose
-    /// ids are in `ranges`. The positions are those of main lines or, with [`Lines::All`], only those of
-    /// variations.
+    /// Calls `see` with the FEN and the row of each position, in order. Visits those games of a selection that
+    /// have an id in `ranges`. Reads only main lines or, with [`Lines::All`], only variations.
     pub(super) fn each_position(
         &self,
         selection: &Selection,

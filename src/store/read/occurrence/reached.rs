@@ -35,8 +35,8 @@ pub struct ReachedGame {
 }
 
 impl ReachedGame {
-    /// A game of a block; `None` if it does not exist. A game that somebody deleted through SQL is still in the
-    /// sets.
+    /// The game with this number in a block; `None` if the game does not exist. If somebody deleted a game
+    /// through SQL, the sets still contain it.
     #[inline]
     pub(super) fn of(outcomes: &Outcomes, block: u32, number: u16, played: Option<MoveCode>) -> Option<Self> {
         let result = outcomes.result(number)?;
@@ -67,8 +67,8 @@ impl ExploreTarget<'_> {
         Ok([counted, others])
     }
 
-    /// Calls `see` with each game of a selection that reached the position, in the order of ids. The game has
-    /// the last move that it played from the position. If `levels` is given, reads only these levels.
+    /// Calls `see` with each game of a selection that reached the position, in the order of ids, and with the
+    /// last move that the game played from the position. If `levels` is given, reads only these levels.
     /// Otherwise reads all levels; if the selection has far fewer games than the position has occurrences,
     /// the search starts from these games.
     pub(super) fn for_each_game(

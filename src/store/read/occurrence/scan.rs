@@ -209,8 +209,8 @@ impl Database {
         Ok(())
     }
 
-    /// The games that can match; `None` if there are too many to sort before reading: more than a quarter of
-    /// the last game's id.
+    /// The games that can match; `None` if their number is more than a quarter of the last game's id. Then
+    /// they are too many to be sorted before they are read.
     fn few_candidates(&self, scan: &Scan<'_>, query: &FeatureQuery) -> Result<Option<Vec<GameRange>>> {
         let most = self.last_game()?.unwrap_or_default().0 / 4;
         let few = Candidates::new(self, query, scan.lines)?.take(most + 1)?;

@@ -272,9 +272,8 @@ impl Database {
         rows.next()?.map(|row| row.get(0)).transpose()
     }
 
-    /// The results of all games that reached the position, and the listed games, without the moves. `None` in
-    /// the same cases as for `tally_rows`: for example, if no level has a row for the position in
-    /// `level_position`.
+    /// The results of all games that reached the position, and the lists of games, but no moves. `None` in the
+    /// same cases as for `tally_rows`: for example, if no level has a row for the position in `level_position`.
     fn visited(&self, search: &Search<'_>, lists: ListLengths) -> rusqlite::Result<Option<Tally>> {
         let target = ExploreTarget { database: self, key: search.key, fen: search.fen };
         let tally = target.tally_rows(Tally::new(lists, None, false), false)?;
@@ -333,8 +332,8 @@ fn occurrences_sql(search: &Search<'_>, plan: &Plan) -> String {
         let tables = if is_plain { plain } else { joined };
         let mut conditions = search.selection.sql();
         if search.order == HitOrder::Game && search.selection.is_rest() {
-            // This condition lets SQLite skip occurrences in games before `:from_game`, the first game of the
-            // rest of the list.
+            // The selection is the rest of a list, and `:from_game` is the first game of the rest. This
+            // condition lets SQLite skip occurrences in earlier games.
             conditions += " AND o.game_id >= :from_game";
         }
         format!(

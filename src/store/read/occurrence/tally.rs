@@ -208,7 +208,7 @@ impl ExploreTarget<'_> {
         })?;
         let Some([top, recent]) = listed else { return Ok(None) };
         if is_only {
-            // The lists are in order. So the games need not be read.
+            // The stored lists are in order, so a game's index gives its rank, and the games need not be read.
             let rank = |index: usize| u32::MAX - index as u32;
             top.iter().enumerate().for_each(|(index, &game)| tally.lists.top.insert(rank(index), game));
             recent.iter().enumerate().for_each(|(index, &game)| tally.lists.recent.insert(rank(index), game));

@@ -23,8 +23,8 @@ const FEW: u32 = 5_000;
 type Years = SortedMap<Option<u16>, u64>;
 
 impl Database {
-    /// The number of the given games that missed at least one of the positions in `before`; `None` if one of
-    /// these positions has many occurrences and no usable visit sets.
+    /// How many of the given games missed at least one of the positions in `before`; `None` if one of these
+    /// positions has many occurrences and no usable visit sets.
     pub(super) fn count_transposed(
         &self,
         games: &Games,
@@ -120,8 +120,9 @@ fn finished() -> Condition {
 }
 
 impl ExploreTarget<'_> {
-    /// The games with a result in the visit sets of the position in these levels. `unfinished` must not be 0
-    /// if a game in these sets has no result. `None` if the sets or the columns of games cannot be used.
+    /// The games with a result in the visit sets of the position in these levels. If any game in these sets
+    /// has no result, `unfinished` must be greater than 0. `None` if the sets or the columns of games cannot
+    /// be used.
     pub(super) fn finished_in_sets(
         &self,
         levels: &[LevelGames],

@@ -10,7 +10,7 @@ use crate::store::blocks::last_game;
 use crate::store::cell::{Cells, GAME_POSITION, VISIT_SET};
 use crate::store::write::level::levels;
 
-/// Data about a position in a level that can change when games are removed.
+/// The data that can change when games are removed, for a position in a level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VisitedCounts {
     /// The number of games that reached the position, including games without a result.
@@ -38,7 +38,7 @@ pub(crate) fn level_games(connection: &Connection) -> rusqlite::Result<Vec<Level
 }
 
 /// Calls `see` for each row of `visit_set` with one of these levels and this key. Passes the number of the row's
-/// block, and the games in stored form. Returns `None` if there is no such row for a level.
+/// block, and the games in stored form. Returns `None` at the first level that has no such row.
 pub(crate) fn for_each_visit_set<E: From<rusqlite::Error>>(
     connection: &Connection,
     levels: &[LevelGames],
@@ -63,7 +63,8 @@ pub(crate) fn for_each_visit_set<E: From<rusqlite::Error>>(
     Ok(Some(()))
 }
 
-/// The move that a game played at a ply, if any. Returns `None` if the position has no row.
+/// The move that a game played at a ply: `Some(None)` if it played no move there, `None` if the position has
+/// no row.
 pub(crate) fn played_at(
     connection: &Connection,
     game: GameId,
