@@ -170,7 +170,7 @@ mod occurrence {
         });
     }
 
-    /// Encodes the rows into a reused page buffer that is never written: the cost of the records alone.
+    /// Encodes each row into the same small buffer, without pages and files: the cost of the records alone.
     #[divan::bench]
     fn encode(bencher: Bencher<'_, '_>) {
         let rows = occurrences();
@@ -228,7 +228,7 @@ mod game_position {
         });
     }
 
-    /// Encodes the rows into a reused page buffer that is never written: the cost of the records alone.
+    /// Encodes each row into the same small buffer, without pages and files: the cost of the records alone.
     #[divan::bench]
     fn encode(bencher: Bencher<'_, '_>) {
         let rows = positions();

@@ -102,7 +102,7 @@ pub(super) struct AllGames<'g> {
 }
 
 impl AllGames<'_> {
-    /// The id of a game across all shards.
+    /// The id of a game, which is unique across all shards.
     pub(super) fn id(&self, game: GameId) -> i64 {
         game_id(self.output.shard, game)
     }

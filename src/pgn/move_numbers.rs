@@ -343,8 +343,8 @@ impl Eval {
 const CEILING: f64 = 1000.0;
 
 /// White's chances, from -1 (Black wins) to 1 (White wins), by [Lichess's
-/// formula](https://lichess.org/page/accuracy). The maximum and the value of mates are those of scalachess's
-/// `WinPercent`.
+/// formula](https://lichess.org/page/accuracy). As in scalachess's `WinPercent`, evaluations are limited to
+/// 1000 centipawns, and a mate counts as 1000 (see [`Eval::winning_chances`]).
 #[must_use]
 pub fn winning_chances(centipawns: f64) -> f64 {
     const MULTIPLIER: f64 = -0.003_682_08;

@@ -78,7 +78,7 @@ fn small_additions_do_not_rewrite_existing_levels() {
         run(&path, &[file], &options()).expect("added");
         assert_eq!(lines(&open(&path), first), before);
     }
-    // The added games are as many as there were before, so all levels are merged.
+    // The games added after the first level are now as many as its own games, so all levels are merged.
     run(&path, &files[24..], &options()).expect("added");
     assert_eq!(levels(&path), 1);
     assert_sound(&path);

@@ -40,7 +40,7 @@ fn the_nearest_positions_are_listed_with_their_distance() {
     let lines: Vec<&str> = csv.lines().collect();
     assert!(lines[0].ends_with(",fen,distance"), "{csv}");
     assert!(lines[1].ends_with(&format!(",{}", distances[0])), "{csv}");
-    // The second page, with a filter.
+    // A page that does not begin with the first match, with a filter.
     let filtered = ["--like", fen, "--result", "1-0"];
     let won = games(&sample, &filtered);
     let page = [&filtered[..], &["--limit", "3", "--offset", "2", "--format", "json"]].concat();

@@ -84,7 +84,7 @@ fn day(date: Option<&str>) -> Option<[u32; 3]> {
     (day[0] > 0).then_some(day)
 }
 
-/// A filter as command-line options, and the same condition as a function.
+/// A filter as names and values for [`filter`], and the same condition as a function.
 type Case = (&'static [(&'static str, &'static str)], fn(&Game) -> bool);
 
 fn word(name: &Option<String>, letters: &str) -> bool {

@@ -28,7 +28,8 @@ pub(crate) struct Header {
     first_tag: usize,
 }
 
-/// A problem with a tag: the offset of the tag, the kind of problem, the text of the tag, and the reason.
+/// A problem with a tag: the offset of the tag, the kind of problem, the beginning of the tag (`[Name`), and the
+/// reason. For an invalid value, the third field is the whole tag.
 pub(crate) type TagProblem = (usize, ProblemKind, String, Cow<'static, str>);
 
 impl Header {

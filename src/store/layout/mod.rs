@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::board::polyglot_constants;
 use crate::store::read_rows;
 
-/// The statements that make an empty database compact.
+/// The statements that convert an empty database to the compact layout.
 const COMPACT: &str = include_str!("../../../migrations/compact.sql");
 
 /// How a database stores the positions of games. In both layouts, SQL uses the same names, columns and rows.

@@ -75,7 +75,7 @@ pub(crate) fn visit_sets(
     })
 }
 
-/// Passes each value in a row, with its set, to `see`.
+/// Decodes the sets in a row of `game_set`. Passes each set, with its value, to `see`.
 fn each_set_of<'r>(cells: Cells<'r>, see: impl FnMut(i64, &'r [u8]) -> Option<()>) -> rusqlite::Result<()> {
     let first = cells.get("value")?;
     cells.read("sets", "sets of games without repeated values", |value| match value {

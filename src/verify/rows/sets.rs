@@ -131,8 +131,8 @@ pub(crate) fn compare_visits(
     Ok(games)
 }
 
-/// Whether the visits of a block in stored form are the expected visits, which are in the order of the games.
-/// Removed games stay in the stored form until their level is written again.
+/// Whether `stored`, the encoded visits of a block, contains exactly the `expected` visits, which are sorted by
+/// game. Additional visits of removed games are ignored, because they stay until their level is written again.
 fn has_visits(
     connection: &Connection,
     block: u32,

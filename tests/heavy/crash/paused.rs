@@ -29,7 +29,7 @@ impl PausedChange {
         Some(paused_change)
     }
 
-    /// The number of changes below a directory that an undisturbed command makes.
+    /// Runs a command without pausing it, and returns the number of changes that it makes below a directory.
     fn changes(&self, mut command: Command, place: &Path) -> u64 {
         self.library.preload(&mut command, place, "gate", 0);
         let output = command.output().expect("run");

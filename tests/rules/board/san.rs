@@ -139,8 +139,8 @@ impl Naive {
         straight && code.to() == self.to && code.promotion().map(|piece| piece.kind()) == self.promotion
     }
 
-    /// The move among those that can be made. A king's move to its castling square counts as castling only if no other
-    /// move fits.
+    /// Finds the move that the text means in `moves`, the moves that can be made. A king's move to its castling square
+    /// counts as castling only if no other move fits.
     fn resolve(&self, board: &Position, moves: &[MoveCode]) -> Result<MoveCode, SanError> {
         if self.letter.is_none_or(|letter| letter == b'P')
             && self.file.or(self.rank).is_none()
