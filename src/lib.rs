@@ -5,7 +5,7 @@
 //! |---|---|
 //! | [`board`] | the rules of chess on a 0x88 board: squares, pieces, move codes, generator, SAN, FEN, keys |
 //! | [`id`] | row identifiers |
-//! | [`pgn`] | PGN parsing: chunks, movetext tokens, tag pairs |
+//! | [`pgn`] | parses PGN (chunks, movetext tokens, tag pairs), and writes it |
 //! | [`opening`] | opening names, found by position |
 //! | [`source`] | input: files, directories, archives and streams |
 //! | [`query`] | queries on a database, with answers as data |

@@ -9,7 +9,7 @@ use rayon::iter::{IndexedParallelIterator as _, IntoParallelIterator as _, Paral
 
 /// Calls `work` with each number below `count`, in parallel. Returns the results in the order of the numbers.
 /// If a call fails, stops early and returns one of the errors. If `pool` is `None`, the work runs in the
-/// rayon pool of the calling thread. If the thread belongs to no pool, it runs in rayon's global pool.
+/// rayon pool of the calling thread or, if this thread belongs to no pool, in rayon's global pool.
 pub(crate) fn map<T: Send, E: Send>(
     pool: Option<&ThreadPool>,
     count: usize,

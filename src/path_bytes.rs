@@ -1,4 +1,4 @@
-//! Converts bytes from archives, lists of files and databases to paths, and examines the bytes of paths.
+//! Converts bytes from archives, databases and lists of files to paths, and examines the bytes of paths.
 
 use std::path::{Path, PathBuf, is_separator};
 

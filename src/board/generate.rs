@@ -153,8 +153,7 @@ mod tests {
     use super::super::tables::{BLACK_PAWN_FROM, WHITE_PAWN_FROM};
     use super::*;
 
-    /// A board with a single piece and no king, on which the generator finds the moves that the tables must
-    /// contain.
+    /// A board with only this piece, on which the generator finds the moves that the tables must contain.
     fn lone(piece: Piece, square: Square) -> Position {
         let mut position = Position::start();
         position.cells = [0; 128];

@@ -92,7 +92,7 @@ impl MoveCode {
     pub const NULL: Self = Self(0);
     /// The bits that identify a move in a position: the lower 28.
     pub const MODEL_MASK: u32 = 0x0fff_ffff;
-    /// In the stored form only: en passant is legal in the position after the move.
+    /// Only in the bytes of `game_moves`: en passant is legal in the position after the move.
     const EN_PASSANT_FOLLOWS: u32 = 1 << 31;
     const CHECK: u32 = 1 << 28;
     const MATE: u32 = 1 << 29;
@@ -238,7 +238,7 @@ impl MoveCode {
     }
 
     /// The move in UCI notation: `e2e4`, `e7e8q`, `0000`. Castling is written as the king's move (`e1g1`) if
-    /// `rook` is `None`. Otherwise, as in Chess960, it is written as the king taking the rook on that square.
+    /// `rook` is `None`. Otherwise, as in Chess960, it is written as the king taking the rook on `rook`.
     /// For moves other than castling, `rook` must be `None`.
     #[must_use]
     pub fn uci(self, rook: Option<Square>) -> Uci {

@@ -556,9 +556,8 @@ impl Position {
         Some(MoveCode::new(special, king_from, king_to, Piece::new(PieceKind::King, self.side), None))
     }
 
-    /// The move in UCI notation. Castling is written as the king's move (`e1g1`). If the position was not set
-    /// up with [standard castling](Self::has_standard_castling), it is written as the king taking its own
-    /// rook.
+    /// The move in UCI notation. Castling is written as the king's move (`e1g1`) or, if the position was not
+    /// set up with [standard castling](Self::has_standard_castling), as the king taking its own rook.
     #[must_use]
     pub fn uci(&self, code: MoveCode) -> super::Uci {
         if self.standard_castling { code.uci(None) } else { self.uci_chess960(code) }

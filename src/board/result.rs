@@ -39,8 +39,8 @@ impl GameResult {
         }
     }
 
-    /// Parses a result, also in other common forms: `1/2`, `½-½`, `1:0`, `0.5-0.5`, `1 - 0`, `1_0`, `+:-`,
-    /// and with any kind of dash. `None` for all other texts, including `0-0`.
+    /// Parses a result, also in other common forms, such as `1/2`, `½-½`, `1:0`, `0.5-0.5`, `1 - 0`, `1_0`,
+    /// `+:-`, `1F-0F`, and with any kind of dash. `None` for all other texts, including `0-0`.
     #[must_use]
     pub fn parse(token: &[u8]) -> Option<Self> {
         match token {

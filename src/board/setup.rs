@@ -104,7 +104,7 @@ pub enum FenChange {
     SideAssumed,
     /// The castling field was rewritten in canonical form; no right was dropped.
     Castling,
-    /// Castling rights were dropped, because the king or the rook is not on its original square.
+    /// Castling rights were dropped, because the king or the rook is not on its home rank.
     CastlingDropped,
     /// The castling field is missing: no castling rights are assumed.
     CastlingAssumed,
@@ -119,9 +119,7 @@ impl std::fmt::Display for FenChange {
         f.write_str(match self {
             Self::SideAssumed => "side to move not given: assuming White",
             Self::Castling => "castling rights rewritten in FEN's usual letters and order",
-            Self::CastlingDropped => {
-                "dropped the castling rights whose king or rook is not on its original square"
-            }
+            Self::CastlingDropped => "dropped the castling rights without a king and a rook on the home rank",
             Self::CastlingAssumed => "castling rights not given: assuming no castling",
             Self::EnPassantDropped => "en-passant square dropped: no en-passant capture is legal",
             Self::CountersAssumed => "counters not given: assuming 0 and 1",

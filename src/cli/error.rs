@@ -242,7 +242,7 @@ fn directory_written(path: &Path) -> PathBuf {
     path.ancestors().find(|directory| directory.is_dir()).unwrap_or(Path::new(".")).to_owned()
 }
 
-/// The space needed, and the free space in a directory, as text. Omits a value that is unknown, and a needed space
+/// The space needed, and the free space in a directory, as text. Omits a value that is unknown, and an estimate
 /// that is too low.
 fn space_needed(need: Option<Need>, directory: &Path) -> String {
     let free = free_bytes(directory);
@@ -293,7 +293,7 @@ fn of_index(error: &IndexError) -> Option<String> {
             database.display()
         ),
         IndexError::OtherLayout { database, given, layout } => format!(
-            "{0}: uses the layout `{layout}`; omit --layout to keep it, or convert the database with pgndex optimize {0} --layout {given}",
+            "{0}: uses the layout `{layout}`; omit --layout to keep it, or convert the database with `pgndex optimize {0} --layout {given}`",
             database.display()
         ),
         IndexError::OtherThreshold { database, given, threshold } => format!(

@@ -166,8 +166,8 @@ fn note_without_one(
     let has_two_names = filter.opponent.is_some() && option("player").is_some();
     let describe = |without: &WithoutFilter| {
         let condition = match (without.field, option(without.field)?) {
-            ("player", _) if has_two_names => "with the second name alone".to_owned(),
-            ("opponent", _) if has_two_names => "with the first name alone".to_owned(),
+            ("player", _) if has_two_names => "with only the second player".to_owned(),
+            ("opponent", _) if has_two_names => "with only the first player".to_owned(),
             (_, option) => format!("without {option}"),
         };
         Some(format!("{} {condition}", counted(without.games, "game")))
@@ -282,7 +282,7 @@ pub(crate) fn filters_in_words(filter: &GameFilter) -> Vec<String> {
 }
 
 /// Prints each position that has the same pieces on the same squares as `position` but was reached by many
-/// more games.
+/// more games, or by any game if none reached `position`.
 ///
 /// # Errors
 /// Errors of SQLite.

@@ -212,8 +212,8 @@ fn hint_on(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Options of other programs. Each entry has names of such options, the option of pgndex that a command must have
-/// for the tip to apply, and the tip. If the second text is empty, the tip applies to all commands. In the tip, the
+/// Options of other programs. Each entry has names of such options, the argument of pgndex that a command must have
+/// for the tip to apply, and the tip. If the argument is empty, the tip applies to all commands. In the tip, the
 /// given value replaces VALUE, and the given command replaces COMMAND.
 const OPTIONS: [(&[&str], &str, &str); 16] = [
     (&["--date", "--year"], "since", "use '--since VALUE --until VALUE'"),
@@ -292,6 +292,8 @@ fn instead_of(given: &str, command: &clap::Command, words: &[String]) -> Option<
         Some(format!("use '--output {given}'"))
     } else if command.get_name() == "remove" && given.parse::<u32>().is_ok() {
         Some(format!("to remove a game by its number, use '--sql \"SELECT {given}\"'"))
+    } else if command.get_name() == "remove" && has_name_of_games(Path::new(given)) {
+        Some(format!("for the games of a file, use '--source {}'", shell_word(given)))
     } else if has("player") && given.chars().next().is_some_and(char::is_alphabetic) {
         Some(format!("for games of a player, use '--player \"{given}\"'"))
     } else {

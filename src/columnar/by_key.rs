@@ -1,5 +1,5 @@
-//! Writes `position_game` and `continuation`: the positions of all games, and the moves played from them,
-//! sorted by key.
+//! Writes `position_game` and `continuation`: the positions of all games, and the moves played from frequent
+//! positions, sorted by key.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

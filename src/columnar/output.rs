@@ -187,7 +187,7 @@ impl Output {
     ///
     /// # Errors
     /// If the directory has a manifest of this shard and `overwrite` is false. If the shard is locked. If the
-    /// directory contains something that pgndex did not write. Errors of the system.
+    /// directory contains something that pgndex did not write, or is not a directory. Errors of the system.
     pub(crate) fn create(directory: &Path, shard: u32, overwrite: bool) -> Result<Self> {
         if directory.exists() && !directory.is_dir() {
             return Err(Error::NotADirectory { path: directory.to_owned() });

@@ -52,7 +52,7 @@ pub(super) enum Placed {
     /// Directories by date, as `PartitionBy` determines.
     ByDate,
     /// One directory for each value of the first byte of the key. If a later job merges the files of all
-    /// shards, each shard's file is in the table's own directory.
+    /// shards, each shard's file is in the table's own directory until then.
     ByKey,
     /// All files are in the directory of the table.
     Together,

@@ -307,8 +307,8 @@ impl Check<'_> {
                 let place = |what: &str| format!("game {id}, ply {number}: {what}");
                 let mut position = match at.take() {
                     Some((of, next, position)) if of == id && next == number => position,
-                    // This row is skipped: its game begins in an earlier group, has a finding already, or
-                    // lacks the previous row.
+                    // This row is skipped: its game begins in an earlier group, has ended, has a finding already,
+                    // or lacks the previous row.
                     _ if number != 0 => continue,
                     _ => {
                         games += 1;

@@ -48,7 +48,7 @@ pub enum Error {
         /// The system's error.
         source: io::Error,
     },
-    /// There is not enough space for the output of the run.
+    /// There is not enough space for the output of the run or for its temporary files.
     #[error(
         "{}: about {} is needed here, but only {} is free; free some space, or choose another place for the database \
          or for temporary files{}", directory.display(), Size(*needed), FreeSize(*free), compact_fits(*compact)
@@ -181,7 +181,7 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
-    /// A file for problems or rejected games exists, and is neither empty nor an earlier report.
+    /// A file for problems or rejected games exists, and is neither empty nor an earlier list of problems.
     #[error(
         "{}: already exists, so nothing was written to it; choose another file, or move this one away. {} replaced",
         path.display(),
@@ -266,8 +266,8 @@ fn compact_fits(bytes: Option<u64>) -> String {
 
 impl Error {
     /// Converts this error to [`Partial`](Self::Partial). If this error is [`Stopped`](Self::Stopped), the
-    /// new error has no source; otherwise, this error is its source. If this error is already `Partial`, the
-    /// new one says that both parts of the work are done.
+    /// new error has no source; otherwise, this error is its source. But if this error is already `Partial`, the
+    /// new one has the same source, and says that both parts of the work are done.
     #[must_use]
     pub fn after(self, done: String, rest: &'static str, advice: &'static str) -> Self {
         match self {

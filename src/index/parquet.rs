@@ -36,8 +36,8 @@ impl Plan<'_> {
     /// Indexes the sources into Parquet files. They contain the tables of a new database, except tables that
     /// are specific to SQLite.
     ///
-    /// The files are renamed when all of them are complete, and the manifest is written last: a directory
-    /// with a manifest is complete. The same sources in the same order give the same files, whatever the
+    /// The files are renamed when all of them are complete, and the manifest is written last: a shard with a
+    /// manifest is complete. The same sources in the same order give the same files, whatever the
     /// number of threads and the memory limit.
     ///
     /// # Errors
@@ -82,12 +82,12 @@ impl Plan<'_> {
     /// Reads the sources and passes the requested rows to `take`, in the order of the games, until `take`
     /// returns [`Break`](ControlFlow::Break).
     ///
-    /// Rows and batches do not depend on the number of threads. Duplicate games are included. To sample
-    /// positions, the sources are read twice.
+    /// Rows and batches do not depend on the number of threads. Duplicate games are included. To sample a
+    /// limited number of positions, the sources are read twice.
     ///
     /// # Errors
     /// Errors of [`run`](Self::run) about the sources; [`Error::Stopped`] if `take` returns `Break`;
-    /// [`Error::ReadOnce`] if positions are to be sampled from a source that can be read only once.
+    /// [`Error::ReadOnce`] if a source must be read twice, but can be read only once.
     pub fn stream(
         self,
         query: StreamQuery,

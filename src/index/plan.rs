@@ -44,8 +44,8 @@ impl<'o> Plan<'o> {
     /// archives). If adjacent ranges together cover a file, each game belongs to exactly one of them,
     /// wherever the ranges meet; [`source::parts`] suggests ranges.
     ///
-    /// Plain files and zstd archives can be read from the middle. For other files, the range with the first
-    /// byte contains all games. In an archive, offsets of games are counted from the start of the text of
+    /// Plain files and zstd archives can be read from the middle, unless an encoding is given or a plain file is
+    /// in UTF-16. For other files, the range with the first byte contains all games. In an archive, offsets of games are counted from the start of the text of
     /// the first frame that begins in the range. Lines are always counted from the first game in the range.
     #[must_use]
     pub fn with_range(mut self, range: &Range<u64>) -> Self {

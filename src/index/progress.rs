@@ -90,8 +90,8 @@ impl fmt::Debug for Progress {
 }
 
 impl Progress {
-    /// Sets a function to be called with the estimate of the output before reading starts. It is not called
-    /// if the run writes no games. Once a function is set, further ones are ignored.
+    /// Sets a function to be called with the estimate of the output before reading starts. It is not called if
+    /// the run has no output or nothing to read. Once a function is set, further ones are ignored.
     pub fn on_estimate(&self, notify: impl Fn(&Estimate) + Send + Sync + 'static) {
         let _ = self.on_estimate.set(Box::new(notify));
     }
@@ -194,8 +194,8 @@ impl Progress {
 
     /// Makes a stop request also interrupt the SQL statements of a connection.
     pub(crate) fn watch(&self, connection: &Connection) {
-        // The number of instructions that SQLite's virtual machine executes between two checks. They take a
-        // few milliseconds.
+        // The number of instructions that SQLite's virtual machine executes between two checks. These
+        // instructions take a few milliseconds.
         const INTERVAL: i32 = 100_000;
         let signs = Arc::clone(&self.signs);
         connection

@@ -21,14 +21,14 @@ pub(crate) struct SpillMap {
 }
 
 impl SpillMap {
-    /// The part of a run's memory that one map may use, in bytes.
+    /// The memory that one map of a run may use, in bytes. `memory` is the limit of the whole run.
     pub(crate) fn share_of(memory: u64) -> u64 {
         // With less memory, nearly every new key would be searched for in a file.
         const LEAST: u64 = 16 << 20;
         (memory / 16).max(LEAST)
     }
 
-    /// An empty map that uses about `memory` bytes of memory. Its files are created in `directory`.
+    /// An empty map that may use about `memory` bytes of memory. Its files are created in `directory`.
     pub(crate) fn new(memory: u64, directory: PathBuf) -> Self {
         let half = usize::try_from(memory / 2).unwrap_or(usize::MAX);
         let log = Log { memory: half, file: None, written: 0, tail: Vec::new(), space: Vec::new() };
@@ -203,7 +203,7 @@ enum Slots {
     File(File, Option<Vec<u8>>),
 }
 
-/// A hash, and one plus the place of a record. In an empty slot, `record` is 0.
+/// A hash, and the place of a record: `record` is this place plus 1, or 0 in an empty slot.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
     hash: u64,

@@ -237,7 +237,7 @@ pub struct SummaryObject {
     pub known_sources: u64,
     /// Number of sources with text but without games. Standard input also counts if it is empty.
     pub sources_without_games: usize,
-    /// Number of bytes written to temporary files.
+    /// Number of bytes of positions and moves written to temporary files.
     pub spilled_bytes: u64,
     /// Wall time of the whole run, in seconds.
     pub seconds: f64,

@@ -6,7 +6,7 @@
 //! | `[%emt 0:00:03]`, `[%emt 3.2]` | ChessBase, FICS | time used, the second form in seconds |
 //! | `[%timestamp 32]` | chess.com | time used in tenths of a second |
 //! | `[%eval 0.35]`, `[%eval -1.2,22]`, `[%eval #-3]` | Lichess | White's view in pawns, moves to mate, depth |
-//! | `[%eval 35,22]`, `[%eval -#3,22]` | ChessBase | the mover's view in centipawns, as a whole number with a depth; in games with such values, also in moves to mate with a depth |
+//! | `[%eval 35,22]`, `[%eval -#3,22]` | ChessBase | the mover's view in centipawns, as a whole number with a depth; after such a value in the same game, also moves to mate with a depth |
 //! | `+0.35/22 1.2s`, `-M9/30 0.5s, some text` | Cutechess, CCRL, fastchess | the mover's view in pawns or plies to mate, depth, time used |
 //! | `+0.35/22 1:05`, `(e7e5) +0.35/22 12 1234567` | XBoard, Arena, BanksiaGUI | the same values as in the row above, the time in seconds or as a clock; nodes |
 //! | `d=20, mt=3000, tl=60000, wv=0.31` | TCEC | depth, milliseconds used and left, White's view in pawns or plies to mate |

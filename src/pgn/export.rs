@@ -83,7 +83,7 @@ impl<'a> GameWriter<'a> {
     pub fn comment(&mut self, text: &str) {
         self.needs_number = true;
         if text.contains(['{', '}']) && !self.has_signs {
-            // A brace would end the comment early, so the text is written as a comment up to the end of the
+            // With a brace, the comment could end elsewhere, so the text is written as a comment up to the end of the
             // line.
             self.token(&format!("; {text}"));
             self.is_line_full = true;

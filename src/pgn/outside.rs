@@ -20,7 +20,7 @@ pub(super) fn next_annotation<'a>(
         let rest = &text[at..];
         let length = match rest {
             [b'%', ..] if at == 0 || matches!(text[at - 1], b'\n' | b'\r') => line_length(rest),
-            // Another result after that of the game is skipped.
+            // Results are skipped here, such as a second result after a game.
             [b'*' | b'0' | b'1', ..] => {
                 let word = &rest[..rest.iter().take_while(|&&byte| !is_blank(byte)).count()];
                 GameResult::parse(word).map(|_| word.len())?

@@ -110,7 +110,8 @@ impl<'a> Reader<'a> {
         self.lexer.offset()
     }
 
-    /// The offset of the token just read. Meaningful only for a result, junk, or an unbalanced bracket.
+    /// The offset of the token just read. Meaningful only for a result, junk, an unbalanced bracket, or an unclosed
+    /// comment.
     #[must_use]
     pub const fn token_start(&self) -> usize {
         self.lexer.token_start()
@@ -398,10 +399,11 @@ impl<'a> Reader<'a> {
             return Token::End;
         }
         let token = self.lexer.next::<ANNOTATED>();
+        // `==` would force the token into memory and slow down this function, which reads each move.
         if matches!(token, Token::Result(_) | Token::End | Token::NextGame) {
             self.in_game = false;
             self.has_result = matches!(token, Token::Result(_));
-            if token == Token::NextGame {
+            if matches!(token, Token::NextGame) {
                 return Token::End;
             }
         }

@@ -109,8 +109,8 @@ pub(super) fn is_numeric_move(number: &[u8]) -> bool {
     matches!(number.len(), 4 | 5) && number.iter().all(|byte| matches!(byte, b'1'..=b'8'))
 }
 
-/// Whether a word is an annotator's remark, not a move. A remark marks a novelty (`N`), an editorial remark
-/// (`RR`), a diagram (`D`), a check in old books (`dbl`, `ch`), or en passant.
+/// Whether a word is an annotator's remark, not a move. A remark marks a novelty (`N`), an editorial comment (`RR`), a
+/// diagram (`D`), check or mate in old books (`dbl`, `ch`, `mate`), or en passant.
 #[must_use]
 pub fn is_remark(word: &[u8]) -> bool {
     let is_mark = matches!(word, b"" | b"N" | b"TN" | b"D" | b"RR" | b"^" | b"%");

@@ -47,7 +47,7 @@ const CHECK: [&str; 2] = ["#f5b7ae", "#dc8f86"];
 const BADGE: &str = "#b71c1c";
 /// The colour of the area around the board.
 const PAPER: &str = "#fbfbf8";
-/// The colour of the coordinates and of the board's edge.
+/// The colour of the coordinates, and of the edges of the board and of the disc for the side to move.
 const INK: &str = "#3c444a";
 
 /// The default width and height of a picture, in pixels.

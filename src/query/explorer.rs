@@ -71,7 +71,7 @@ pub struct ExplorerMove {
     pub draws: u32,
     /// Number of games with the move that Black won.
     pub black: u32,
-    /// The only game with the move that has a result; `null` if there are none or several.
+    /// The finished game with the move, if there is exactly one; otherwise `null`.
     pub game: Option<ExplorerGame>,
     /// Opening of the position after the move; `null` if it has no name.
     pub opening: Option<Opening>,

@@ -23,7 +23,7 @@ pub enum Choice<'a> {
     Selection(&'a Selection, HitOrder),
     /// The games of a selection that reached a position.
     Reached(&'a PositionQuery, &'a Selection, HitOrder),
-    /// The games of a selection whose positions complete a sequence.
+    /// The games of a selection that complete a sequence in the main line.
     Passed(&'a PositionSequence, &'a Selection, HitOrder),
     /// The games whose numbers are in the first column of a read-only SQL query, in the order of its rows.
     Sql(&'a str),

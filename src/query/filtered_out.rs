@@ -77,7 +77,7 @@ pub fn without_one_filter(
 /// If no game passes a filter: values with which games pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AlternativeValues {
-    /// The first and the last date of the games; `None` if no game has a date.
+    /// The first and the last date of the games; `None` if no game has a known year.
     Dates(Option<(String, String)>),
     /// There is no game in which both ratings are known.
     NoRatings,

@@ -77,8 +77,8 @@ pub struct Shown {
 
 impl Shown {
     /// Whether the search found a hit beyond the maximum number. Always `false` in a search for a position in
-    /// the main lines of all games: [`FindQuery::total`] counts their hits, so the search needs no further
-    /// hit.
+    /// the main lines of all games: [`FindQuery::total`] counts all hits, so the search does not look for one
+    /// more.
     #[must_use]
     pub const fn is_more(&self) -> bool {
         self.is_more
@@ -168,13 +168,13 @@ pub enum NoHits {
         /// Names in the filters that do not occur in the database.
         unknown_names: Vec<SimilarNames>,
     },
-    /// No game that passes the filters has positions that match the description.
+    /// No game that passes the filters has positions that match the description or, in a search for the
+    /// nearest positions, any positions.
     NoneFits {
         /// Names in the filters that do not occur in the database.
         unknown_names: Vec<SimilarNames>,
     },
-    /// Games that pass the filters have positions that match the description, but the offset skips all of
-    /// them.
+    /// Games that pass the filters have hits, but the offset skips all of them.
     MatchesSkipped {
         /// Number of games to skip.
         offset: u32,

@@ -156,7 +156,7 @@ pub struct GameAnswer<'a> {
     pub byte_offset: u64,
     /// Length of the game's PGN text, in bytes.
     pub byte_length: u64,
-    /// The first new move of the game. Missing unless requested.
+    /// The first new move of the game, or why there is none. Missing unless requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub novelty: Option<Novelty>,
     /// Problems found in the game.

@@ -367,7 +367,7 @@ struct Node {
     code: MoveCode,
     games: Range<usize>,
     ply: usize,
-    /// The indexes of the moves after it that are in the tree.
+    /// The indexes of its children in the list of nodes.
     next: Vec<usize>,
 }
 

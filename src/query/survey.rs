@@ -55,10 +55,10 @@ pub struct DatabaseContents {
     /// Number of games without a year.
     pub undated: u64,
     /// Number of players by rating, in steps of 100: `2400` means 2400 to 2499. A player counts once for each
-    /// game with a rating.
+    /// game in which the player has a rating.
     pub ratings: SortedMap<u16, u64>,
-    /// Number of players without a rating. A player counts once for each game in
-    /// which the player has no rating.
+    /// Number of players without a rating. A player counts once for each game in which the player has no
+    /// rating.
     pub unrated: u64,
     /// The ten most frequent openings, most games first.
     pub openings: Vec<OpeningCount>,

@@ -1,4 +1,4 @@
-//! The threads that run queries on databases, with a short queue.
+//! Pools of threads that run queries on databases. Each pool has a short queue.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -181,8 +181,8 @@ fn work(receiver: &Receiver<Job>, options: PoolOptions) {
     }
 }
 
-/// Lowers the priority of this thread. With equal priorities, when long queries keep all processors busy, a
-/// quick query would wait until the system suspends the thread of a long query.
+/// Lowers the priority of this thread. Otherwise, when long queries keep all processors busy, a quick query
+/// would wait until the system suspends one of their threads.
 fn lower_priority(nice: u8) {
     // On systems other than Linux, the call would affect the whole process. Failure is harmless: only speed
     // is affected.

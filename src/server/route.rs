@@ -12,7 +12,7 @@ pub(super) struct Route {
     #[cfg_attr(not(test), expect(dead_code, reason = "only the test that writes the description reads it"))]
     pub(super) summary: &'static str,
     pub(super) params: &'static [&'static [Param]],
-    /// Whether unknown parameters and invalid values are ignored. Clients of Lichess's explorer send
+    /// Whether unknown parameters and most invalid values are ignored. Clients of Lichess's explorer send
     /// parameters that this server does not know.
     pub(super) is_lenient: bool,
     /// For `POST` requests: the maximum size of the body in bytes, and its type. `None` for a route for

@@ -295,7 +295,7 @@ impl std::fmt::Debug for Decoded {
 }
 
 impl Decoded {
-    /// The number of damaged places after which reading stops: garbage must not fill the database.
+    /// The number of damaged places after which reading a zstd archive stops: garbage must not fill the database.
     const MOST_ERRORS: u32 = 100;
 
     fn new(

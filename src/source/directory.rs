@@ -197,7 +197,7 @@ fn local(bytes: &[u8], header: usize) -> Option<(Entry, usize)> {
 /// this data, which it contains.
 fn descriptor(bytes: &[u8], start: usize) -> Option<((u64, u32), usize, usize)> {
     let data = bytes.get(start..)?;
-    // Compressed size and original size, of 4 or of 8 bytes each.
+    // The checksum (4 bytes), then the compressed and the original size, of 4 or of 8 bytes each.
     let read = |from: usize, packed: usize| {
         let record = data.get(from..)?;
         let crc = number(record, 0, 4)? as u32;

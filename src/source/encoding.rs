@@ -15,8 +15,8 @@ impl TextEncoding {
 
     /// The name of the row in the table `setting` that contains the encoding of a database's sources.
     pub const SETTING: &str = "encoding";
-    /// The value in the row [`SETTING`](Self::SETTING) if no encoding was given: each file is UTF-8 or
-    /// Windows-1252.
+    /// The value in the row [`SETTING`](Self::SETTING) if no encoding was given: UTF-8, or
+    /// Windows-1252 for bytes that are not valid UTF-8.
     pub const AUTO: &str = "auto";
 
     /// The encoding with this label, such as `windows-1251`, `cp1251` or `latin1`; `None` if no encoding has

@@ -69,8 +69,8 @@ impl SourceFile {
         Self::new(path, Some(bytes), Location::Member(member))
     }
 
-    /// Sets the encoding of the text; a byte order mark in the text overrides it. `None`: UTF-8 or
-    /// Windows-1252.
+    /// Sets the encoding of the text; a byte order mark in the text overrides it. `None`: UTF-8, or
+    /// Windows-1252 for bytes that are not valid UTF-8.
     #[must_use]
     pub const fn in_encoding(mut self, encoding: Option<TextEncoding>) -> Self {
         self.encoding = encoding;

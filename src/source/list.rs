@@ -34,7 +34,7 @@ impl Sources {
     #[must_use]
     pub fn bytes(&self) -> Option<u64> {
         let left = |file: &SourceFile| {
-            // An archive must be decoded from its start.
+            // Other files must be decoded from their start.
             let passed = if file.is_plain() { file.first_byte } else { 0 };
             Some(file.bytes?.saturating_sub(passed))
         };

@@ -276,7 +276,7 @@ mod tests {
         assert_eq!(found(place, "**/*/**/*.pgn", &count), ["a/b/c/x.pgn", "d/y.pgn"]);
         assert_eq!(found(place, "**/nothing", &count), [""; 0]);
         assert_eq!(found(place, "a/*/*/*/*/*/*/x.pgn", &count), [""; 0]);
-        // A link that is not a cycle is followed if a part of the pattern matches it.
+        // A link that does not lead to a cycle is followed if a part of the pattern matches it.
         assert_eq!(found(place, "d/l1/b/c/x.pgn*", &count), ["d/l1/b/c/x.pgn"]);
         assert_eq!(found(place, "**/l1/b/*/x.pgn", &count), ["d/l1/b/c/x.pgn"]);
         assert!(count.0.get() < 500, "{} entries visited", count.0.get());

@@ -145,7 +145,7 @@ fn number(entries: &mut [Entry]) {
     }
 }
 
-/// Whether a name is that of a PGN file. The names of files that macOS adds (`._name`) are not.
+/// Whether a name is that of a PGN file. A name such as `._a.pgn` is not: macOS adds these files.
 fn is_pgn(name: &[u8]) -> bool {
     let name = name.rsplit(|&byte| byte == b'/').next().unwrap_or(name);
     let end = name.len().checked_sub(4).map(|at| &name[at..]);

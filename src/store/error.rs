@@ -190,7 +190,7 @@ pub enum ErrorKind {
         "the path is not UTF-8, and SQLite cannot copy a database there; rename the directory or the database"
     )]
     PathNotUtf8,
-    /// No source has this path.
+    /// No source has this path or id.
     #[error("{}; {}`pgndex info` lists the files of this database", no_source(source_path), meant(near))]
     UnknownSource {
         /// The path looked for.
@@ -496,7 +496,7 @@ pub(crate) fn no_game(game: GameId, last: Option<GameId>) -> String {
 pub(crate) fn no_source(path: &Path) -> String {
     let path = path.display().to_string();
     if path.bytes().all(|byte| byte.is_ascii_digit()) {
-        return format!("no file has the number or the path {path}");
+        return format!("no indexed file has the number or path {path}");
     }
     format!("no games were indexed from {path}")
 }

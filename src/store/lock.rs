@@ -39,7 +39,8 @@ impl WriterLock {
     /// [`ErrorKind::Busy`] if the lock is held already (this function never waits); [`ErrorKind::Directory`]
     /// if the directory is missing or not writable; [`ErrorKind::NotAFile`] if `target` is a directory or a
     /// link to a missing file, ends with a separator, or has no file name; [`ErrorKind::LongName`] if its
-    /// name is too long; [`ErrorKind::ReservedName`] if SQLite uses its name; [`Error::DiskFull`]; [`ErrorKind::Io`].
+    /// name is too long; [`ErrorKind::ReservedName`] if its name ends like those of SQLite's own files;
+    /// [`Error::DiskFull`]; [`ErrorKind::Io`].
     pub fn acquire(target: &Path) -> Result<Self> {
         // If `target` is a link, the lock file and the temporary files are beside the file that the link
         // points to. A temporary file is later renamed to the database; this rename must not cross file

@@ -124,7 +124,7 @@ fn apply(connection: &mut Connection, migrations: &[&str], version: SchemaVersio
     applied
 }
 
-/// An in-memory database with the schema of a version.
+/// An in-memory database with the schema of a version, in a layout.
 ///
 /// # Errors
 /// Errors of SQLite.

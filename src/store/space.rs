@@ -74,7 +74,7 @@ pub fn free_bytes(directory: &Path) -> Option<u64> {
     system.f_frsize.checked_mul(system.f_bavail)
 }
 
-/// Bytes that this user can still write to the file system of a directory; `None` if unknown.
+/// Always `None`: this build does not determine the free space.
 #[cfg(not(all(unix, feature = "index")))]
 #[must_use]
 pub fn free_bytes(_: &Path) -> Option<u64> {
@@ -87,7 +87,7 @@ pub(crate) fn is_file_size_limited() -> bool {
     rustix::process::getrlimit(rustix::process::Resource::Fsize).current.is_some()
 }
 
-/// Whether the size of files that this process writes is limited.
+/// Always false: this build does not determine whether the size of files is limited.
 #[cfg(not(all(unix, feature = "index")))]
 pub(crate) fn is_file_size_limited() -> bool {
     false

@@ -9,8 +9,8 @@ use crate::needs::{has_program, python_that_runs, skip};
 
 use super::{cases, check, famous, table};
 
-/// The path of the extension: next to the program, or the value of `PGNDEX_EXTENSION`. `None`, with a message, if it
-/// does not exist.
+/// The path of the extension: the value of `PGNDEX_EXTENSION`, or else a file next to the program. `None`, with a
+/// message, if the variable is not set and there is no such file. Panics if the variable names a missing file.
 fn extension() -> Option<PathBuf> {
     let beside = || {
         let program = Path::new(env!("CARGO_BIN_EXE_pgndex"));

@@ -122,7 +122,7 @@ fn games_deleted_through_sql() {
         }
         place.repair();
         place.assert_sound();
-        // Like a database of the other file alone.
+        // The database equals a new database of the other file alone.
         place.index("b.db", &["b.pgn"]);
         assert_equal(&place.database(), &place.path("b.db"), &BY_OFFSET);
         // The whole file can be indexed again.

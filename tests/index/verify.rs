@@ -512,7 +512,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
     ),
     (
         "UPDATE game_column SET games = substr(games, 2) WHERE name = 'date'",
-        &["wrong-value game_column name 'date', block 0: column `games` differs from the column of `game`"],
+        &["wrong-value game_column name 'date', block 0: column `games` does not match the values in the table `game`"],
     ),
     (
         "DELETE FROM game_column WHERE name = 'result'; INSERT INTO game_column VALUES ('x', 0, '[]', x''), ('eco', -1, '', x'')",

@@ -34,7 +34,7 @@ mod help {
           index        Index PGN files, compressed or not, into a database
           watch        Watch a directory and add the games of new files
           info         Show the contents of a database
-          find         Find the games that reached a position, or any games
+          find         Find the games that reached a position, or that pass filters
           explore      Show what was played from a position, and with what results
           game         Show games: as score sheets, as JSON with a FEN for each ply, or as PGN
           export       Write chosen games as PGN or CSV, or their positions as FEN, EPD or CSV
@@ -42,9 +42,9 @@ mod help {
           players      List the players, and merge names of the same player
           repertoire   Compare a repertoire with the games: scores, and opponent moves without an answer
           sql          Run SQL, or show a prompt for it
-          serve        Serve databases over HTTP: a page, Lichess's explorer API, and pgndex's own API
+          serve        Serve databases over HTTP: a web page, Lichess's explorer API, and pgndex's own API
           remove       Remove games from a database and correct all counts
-          optimize     Merge the separate parts that each `index` run added, for faster reading
+          optimize     Merge the parts that separate `index` runs added, for faster reading
           backup       Copy a database, while others continue to read and write it
           verify       Check whether a database is sound; changes and repairs nothing
           repair       Make the tables consistent again after another program changed rows
@@ -153,7 +153,7 @@ mod help {
                   Use it after an update of pgndex, or to apply other options to all games.
 
               --drop-missing
-                  With --reread: drop the games of files that cannot be read in full.
+                  With --reread: drop games that can no longer be read.
                   
                   Without this option, a missing, unreadable or shortened file is an error.
 
@@ -193,7 +193,7 @@ mod help {
                   Write all problems to this file as JSON, one object per line
 
               --rejects <FILE>
-                  Write to this file the text of each game that has an error
+                  Write the text of each game that has an error to this file
 
               --on-problem <WHAT>
                   What to do with a game that has an error
@@ -243,7 +243,8 @@ mod help {
                   [default: all, or the database's setting]
 
                   Possible values:
-                  - all:     Clocks, times, evaluations, comments, glyphs, commands and variations
+                  - all:     Clocks, times used, evaluations, comments, other commands in comments, glyphs
+                    and variations
                   - numbers: Clocks, times and evaluations of the main line
                   - none:    Moves only
 
@@ -256,8 +257,8 @@ mod help {
               --encoding <LABEL>
                   Encoding of the files, such as windows-1251.
                   
-                  A label of the WHATWG standard. auto: UTF-8, or Windows-1252 for bytes that are not. A
-                  byte order mark overrides this option. [default: auto, or the database's setting]
+                  A label of the WHATWG standard. auto: UTF-8, or Windows-1252 for bytes that are not valid
+                  UTF-8. A byte order mark overrides this option. [default: auto, or the database's setting]
 
         Resources:
           -j, --threads <N>
@@ -293,14 +294,14 @@ mod help {
               --json
                   Print one JSON object at the end, instead of the summary
 
-        Archives are zstd, gzip, bzip2 or zip. All .pgn files in a zip archive are read.
+        Archives can be zstd, gzip, bzip2 or zip. All .pgn files in a zip archive are read.
 
         If a game or a file cannot be read, the run reports it and continues; the table `problem` lists all
         problems. If some games or files could not be read completely, the exit status is 3; if no file
         could be read, it is 1.
 
         Examples:
-          pgndex index games.db twic/ lichess_db_*.pgn.zst   a directory, and archives as they are
+          pgndex index games.db twic/ lichess_db_*.pgn.zst   a directory, and compressed files
           curl -s URL | pgndex index games.db -              from standard input
           pgndex index --dry-run --rejects bad.pgn twic/     check the games, without a database
         ");
@@ -458,11 +459,11 @@ mod help {
           -p, --param <NAME=VALUE>
                   A value for the parameter :NAME of the statements.
                   
-                  Repeat the option for each parameter. Values that look like numbers are numbers; quote
-                  them ('42') for text.
+                  Repeat the option for each parameter. Values that look like numbers are numbers. For text,
+                  add quotes inside the shell's quotes: "name='42'".
 
               --write
-                  Allow changes; no other program can write the database meanwhile
+                  Allow changes; no other program can write to the database meanwhile
 
               --history <FILE>
                   Keep the prompt's history in this file [default: not kept]
@@ -602,7 +603,7 @@ mod help {
                   The position as a FEN.
                   
                   Missing fields mean White to move, no castling and no en passant. The counters are
-                  ignored. `explore` and `key` use the start position by default.
+                  ignored. If you give no position, `explore` and `key` use the start position.
 
               --moves <MOVES>
                   Moves from the start position: "1. e4 c5 2. Nf3".
@@ -610,7 +611,7 @@ mod help {
                   Lower-case letters, chess symbols and piece letters of other languages work too.
 
               --play <MOVES>
-                  The same moves in UCI notation: e2e4,c7c5
+                  Moves from the start position, in UCI notation: e2e4,c7c5
 
         Boards and pictures:
               --svg <FILE>

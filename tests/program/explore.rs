@@ -381,7 +381,7 @@ fn the_filter_that_excludes_all_games_is_named() {
     ");
     insta::assert_snapshot!(reported(&["--since", "2200", "--elo-min", "3000"]), @"
     pgndex: note: no game that passes the filters reached this position: rnbqkbnr/pppppppp/8/8/3P4/8/PPP1PPPP/RNBQKBNR b KQkq -
-    pgndex: note: --elo-min applies to both players; the highest value with games is 1990
+    pgndex: note: --elo-min applies to both players; the highest value that matches a game is 1990
     pgndex: note: the games are from 2023.??.?? to 2025.01.01
     ");
     insta::assert_snapshot!(reported(&["--result", "*", "--variant", "Atomic", "--plies-max", "1000"]), @"
@@ -449,8 +449,8 @@ fn help_is_short() {
       -n, --limit <N>         Number of moves, the most frequent first; 0 for all [default: 0]
           --side <SIDE>       Show results from this side's view [possible values: white, black]
           --versus <FILTERS>  Compare with the games that pass these filters
-          --history           Add a table by year: games, and the moves played most
-          --depth <N>         Show a tree of moves of this depth in half-moves, at most 40
+          --history           Add a table by year: the number of games, and the most frequent moves
+          --depth <N>         Show a tree of moves down to this depth in half-moves, at most 40
       -f, --format <FORMAT>   Output format [default: table] [possible values: table, json, csv, dot]
           --json              The same as --format json
       -h, --help              Print help (see more with '--help')
@@ -458,7 +458,7 @@ fn help_is_short() {
     Position:
           --fen <FEN>      The position as a FEN
           --moves <MOVES>  Moves from the start position: "1. e4 c5 2. Nf3"
-          --play <MOVES>   The same moves in UCI notation: e2e4,c7c5
+          --play <MOVES>   Moves from the start position, in UCI notation: e2e4,c7c5
 
     Which games:
           --white <NAME>      White's name, or the beginning of one of its words

@@ -102,7 +102,7 @@ fn help() {
     Position:
           --fen <FEN>      The position as a FEN
           --moves <MOVES>  Moves from the start position: "1. e4 c5 2. Nf3"
-          --play <MOVES>   The same moves in UCI notation: e2e4,c7c5
+          --play <MOVES>   Moves from the start position, in UCI notation: e2e4,c7c5
 
     Which games:
           --white <NAME>      White's name, or the beginning of one of its words
@@ -457,9 +457,7 @@ fn a_sample_prints_its_seed_and_the_shortfall() {
     nrkbbqrn/pp1ppppp/8/2p5/2P5/8/PPBPPPPP/NRK1BQRN b KQkq - 1 2
     nrk1bqrn/ppbppppp/8/2p5/2P5/8/PPBPPPPP/NRK1BQRN w KQkq - 2 3
     ");
-    insta::assert_snapshot!(run.stderr, @"
-    pgndex: note: chosen with --seed 1
-    ");
+    insta::assert_snapshot!(run.stderr, @"pgndex: note: the positions were chosen with --seed 1");
     let run = workspace.run_with(&[
         "--format",
         "csv-positions",
@@ -475,7 +473,7 @@ fn a_sample_prints_its_seed_and_the_shortfall() {
     insta::assert_snapshot!(run.stderr, @"
     pgndex: note: 1 position written to out.csv
     pgndex: note: only 1 position could be chosen, at most 1 per game; --per-game N allows more
-    pgndex: note: chosen with --seed 7
+    pgndex: note: the positions were chosen with --seed 7
     pgndex: note: 1 game has missing moves; the table `problem` says why
     ");
     insta::assert_snapshot!(std::fs::read_to_string(workspace.path("out.csv")).expect("a file"), @"
@@ -488,7 +486,7 @@ fn a_sample_prints_its_seed_and_the_shortfall() {
     ");
     insta::assert_snapshot!(workspace.run_with(&["--format", "fen", "--sample", "9", "--sql", "SELECT 3 UNION ALL SELECT 3"]).stderr, @"
     pgndex: note: only 1 position could be chosen, at most 1 per game; --per-game N allows more
-    pgndex: note: chosen with --seed 1
+    pgndex: note: the positions were chosen with --seed 1
     pgndex: note: 1 game has missing moves; the table `problem` says why
     ");
     insta::assert_snapshot!(workspace.failure(&["--format", "fen", "--sample", "3", "--sql", "SELECT 4294967295"]), @"
@@ -549,7 +547,7 @@ fn a_file_is_written_completely_or_not_at_all() {
     pgndex: error: out.pgn: already exists; use --overwrite to replace it, or name another file
     ");
     insta::assert_snapshot!(workspace.failure(&["--format", "fen", "-o", "games.db", "--overwrite"]), @"
-    pgndex: error: games.db: the database itself or one of its auxiliary files; name another file
+    pgndex: error: games.db: is the database itself or one of its auxiliary files, so it is not replaced; choose another file
     ");
     insta::assert_snapshot!(workspace.failure(&["--format", "fen", "-o", ".", "--overwrite"]), @"
     pgndex: error: .: a directory; name a file, or leave out --output to write to standard output

@@ -180,11 +180,11 @@ fn names_that_do_not_occur_are_reported_with_similar_ones() {
     pgndex: note: --player matches 2 players: "Anand, V" (5), "Anand, Akhil" (2); to choose one, give it exactly: "=Anand, V"
     pgndex: note: no player has a name that matches "Polgra" (the opponent); did you mean "Polgar, Judit" or "Polgar, Sofia"?
     pgndex: note: 8 games reached the position, but none passes the filters
-    pgndex: note: there would be 6 games with the first name alone
+    pgndex: note: there would be 6 games with only the first player
     "#);
     insta::assert_snapshot!(reported(&["--player", "=Kasparov, G", "--player", "=Anand, V"]), @"
     pgndex: note: 8 games reached the position, but none passes the filters
-    pgndex: note: there would be 5 games with the second name alone, or 2 games with the first name alone
+    pgndex: note: there would be 5 games with only the second player, or 2 games with only the first player
     pgndex: note: with two names, only games between these two players are found; if both are names of one player, merge them: pgndex players games.db --merge NAME NAME
     ");
     insta::assert_snapshot!(reported(&["--player", "annad", "--player", "Polgra, J"]), @r#"
@@ -276,7 +276,7 @@ fn an_unknown_file_is_reported_with_similar_ones() {
             pgndex: error: games.db: no games were indexed from marhc.pgn; did you mean "march.pgn"? `pgndex info` lists the files of this database
             "#);
             insta::assert_snapshot!(reported("7"), @"
-            pgndex: error: games.db: no file has the number or the path 7; `pgndex info` lists the files of this database
+            pgndex: error: games.db: no indexed file has the number or path 7; `pgndex info` lists the files of this database
             ");
         }
     }

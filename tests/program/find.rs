@@ -91,7 +91,7 @@ fn invalid_options_for_the_nearest_positions_are_reported() {
 #[test]
 fn help() {
     insta::assert_snapshot!(indexed("").run(&["find", "-h"]).stdout, @r#"
-    Find the games that reached a position, or any games
+    Find the games that reached a position, or that pass filters
 
     Usage: pgndex find [OPTIONS] <DB>
 
@@ -108,7 +108,7 @@ fn help() {
     Position:
           --fen <FEN>      The position as a FEN
           --moves <MOVES>  Moves from the start position: "1. e4 c5 2. Nf3"
-          --play <MOVES>   The same moves in UCI notation: e2e4,c7c5
+          --play <MOVES>   Moves from the start position, in UCI notation: e2e4,c7c5
           --like <FEN>     The positions most similar to this FEN, one per game
           --variations     Also search the variations of games
 
@@ -420,7 +420,7 @@ fn descriptions_one_after_the_other() {
     ");
     insta::assert_snapshot!(sample.stderr_of(2, &["--move", "Zf3"]), @"
     pgndex: error: --move cannot be read
-      because: 'Z' is not a square, file or rank; write the move as Qxh7#, e4, ?xe5 or Rad1
+      because: 'Z' is not a piece letter (K, Q, R, B, N or ?), square, file or rank; write the move as Qxh7#, e4, ?xe5 or Rad1
     ");
     insta::assert_snapshot!(sample.stderr_of(2, &["--structure", "8/8"]), @"
     pgndex: error: --structure cannot be read
@@ -454,7 +454,7 @@ fn an_empty_result_is_explained_and_not_an_error() {
     ");
     insta::assert_snapshot!(sample.stderr_of(0, &["--fen", START, "--elo-min", "2700"]), @"
     pgndex: note: 3 games reached the position, but none passes the filters
-    pgndex: note: --elo-min applies to both players; the highest value with games is 1987
+    pgndex: note: --elo-min applies to both players; the highest value that matches a game is 1987
     ");
     insta::assert_snapshot!(sample.stderr_of(0, &["--fen", START, "--white", "carlsen", "--event", "final"]), @r#"
     pgndex: note: no player has a name that matches "carlsen" (--white)
@@ -572,7 +572,7 @@ fn games_are_listed_without_a_position() {
     ");
     for (options, reason) in [
         (&["--plies-min", "500"][..], "the longest game has 2 half-moves"),
-        (&["--ending", "rook", "--elo-min", "3000"], "the highest value with games is 2775"),
+        (&["--ending", "rook", "--elo-min", "3000"], "the highest value that matches a game is 2775"),
         (&["--opening-eco", "B9", "--eco", "B9"], "no game passes --eco"),
         (
             &["--with-evals", "--elo-min", "2790", "--elo-max", "2800"],

@@ -193,8 +193,8 @@ fn a_sheet_ends_with_its_problems() {
     Problems in games.pgn
 
     line  ply  severity  kind          message
-    ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-       6    4  error     illegal-move  3.Kf2: illegal move (White's king would be in check on f2) in rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3
+    ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+       6    4  error     illegal-move  3.Kf2: illegal move (White has no legal move in this position) in rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3
 
     Game 2
 
@@ -294,7 +294,7 @@ fn boards_are_printed_between_the_moves() {
     assert!(ascii.contains("  8 r . b k R . n .\n"), "{ascii}");
     assert!(ascii.contains("    h g f e d c b a\n"), "{ascii}");
     let (_, stderr) = shown(&sample, &["5", "--ply", "34"]);
-    assert_eq!(stderr, "pgndex: note: game 5 has only 33 plies; --ply end draws the last position\n");
+    assert_eq!(stderr, "pgndex: note: game 5 has only 33 plies; for its last position, use --ply end\n");
     let (_, stderr) = shown(&sample, &["5", "--ply", "3", "--format", "pgn"]);
     assert_eq!(stderr, "pgndex: note: boards are drawn on score sheets only, not in json or pgn\n");
 }

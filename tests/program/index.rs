@@ -752,7 +752,7 @@ fn a_dry_run_has_the_same_results_and_writes_no_database() {
     assert!(!err.contains("database"), "{err}");
     let Run { stderr: err, .. } = workspace.run(&["index", "--dry-run", "--rejects", "r2", "a.pgn"]);
     assert!(err.contains("    games with errors are in r2\n"), "{err}");
-    assert!(err.ends_with("hint: use --problems FILE to list each problem with its place\n"), "{err}");
+    assert!(err.ends_with("hint: use --problems FILE to list each problem with its location\n"), "{err}");
     assert_eq!(workspace.run(&["index", "--dry-run", "--on-problem", "stop", "a.pgn"]).status, 1);
     assert_eq!(workspace.run(&["index", "--dry-run", "missing.pgn"]).status, 1);
     assert_eq!(workspace.run(&["index", "--dry-run"]).status, 2);
@@ -1110,7 +1110,7 @@ fn all_files_are_reread_or_none() {
     let known = ["index", "games.db", "a.pgn", "--annotations", "none"];
     let Run { stderr: err, .. } = workspace.run(&known);
     assert!(
-        err.contains("note: --annotations applies to new games; --reread reads all files again"),
+        err.contains("note: --annotations applies only to new games; to apply to all games, use --reread"),
         "{err}"
     );
 }

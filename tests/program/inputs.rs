@@ -53,7 +53,7 @@ fn standard_input_is_read_like_a_file() {
         assert_eq!(summary["input_bytes"], GAMES.len(), "{what}");
         assert!(contents(&workspace, "in.db") == expected, "{what}");
     }
-    let gone = "pgndex: note: -: standard input cannot be read again, so the games indexed from this source could not be checked\n";
+    let gone = "pgndex: note: -: standard input cannot be read again, so the games indexed from this source could not be compared with it\n";
     assert_eq!(workspace.run(&["verify", "in.db"]).stderr, gone);
     let Run { status, stderr: err, .. } =
         run_with_input(workspace.command(&["index", "-q", "--overwrite", "in.db", "-"]), b"");
@@ -223,7 +223,9 @@ fn names_may_be_any_bytes() {
         let (status, _, stderr) = run(&["verify"]);
         assert_eq!((status, stderr.lines().count()), (0, 1), "{stderr}");
         assert!(
-            stderr.contains("no longer exists, so the games indexed from this source could not be checked"),
+            stderr.contains(
+                "no longer exists, so the games indexed from this source could not be compared with it"
+            ),
             "{stderr}"
         );
     }

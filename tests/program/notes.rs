@@ -508,8 +508,8 @@ fn empty_results_have_the_right_explanation() {
     assert!(unknown.contains("no player has a name that matches \"nobody\" (--white)"), "{unknown}");
     let rated = Workspace::new().indexed("[WhiteElo \"2700\"]\n[BlackElo \"2650\"]\n\n1. e4 1-0\n");
     for (option, elo, expected) in [
-        ("--elo-min", "2800", "highest value with games is 2650"),
-        ("--elo-max", "2600", "lowest value with games is 2700"),
+        ("--elo-min", "2800", "highest value that matches a game is 2650"),
+        ("--elo-max", "2600", "lowest value that matches a game is 2700"),
     ] {
         let (_, note) = outputs(&rated, &["find", "games.db", option, elo]);
         assert!(note.contains(&format!("{option} applies to both players; the {expected}\n")), "{note}");

@@ -97,7 +97,7 @@ fn only_allowed_files_are_overwritten() {
         Workspace::for_command(&["explore", "games.db"]).indexed(FAMOUS).with("there.svg", "mine");
     insta::assert_snapshot!(workspace.failure(&["--svg", "there.svg"]), @"pgndex: error: there.svg: already exists; use --overwrite to replace it, or name another file");
     insta::assert_snapshot!(workspace.failure(&["--svg", "."]), @"pgndex: error: .: a directory; name a file for the picture");
-    insta::assert_snapshot!(workspace.failure(&["--svg", "games.db", "--overwrite"]), @"pgndex: error: games.db: the database itself or one of its auxiliary files; name another file");
+    insta::assert_snapshot!(workspace.failure(&["--svg", "games.db", "--overwrite"]), @"pgndex: error: games.db: is the database itself or one of its auxiliary files, so it is not replaced; choose another file");
     for (name, text) in [("games.pgn", FAMOUS.as_bytes()), ("other.db", b"SQLite format 3\0 and more")] {
         workspace.write(name, text);
         let reported = workspace.failure(&["--svg", name, "--overwrite"]);

@@ -411,7 +411,7 @@ fn a_record_is_written_only_to_an_allowed_file() {
         assert_eq!(std::fs::read_to_string(workspace.path("a")).expect("a file"), printed);
     }
     insta::assert_snapshot!(workspace.failure(&["short", "--output", "a"]), @"pgndex: error: a: already exists; use --overwrite to replace it, or name another file");
-    insta::assert_snapshot!(workspace.failure(&["short", "--output", "games.db", "--overwrite"]), @"pgndex: error: games.db: the database itself or one of its auxiliary files; name another file");
+    insta::assert_snapshot!(workspace.failure(&["short", "--output", "games.db", "--overwrite"]), @"pgndex: error: games.db: is the database itself or one of its auxiliary files, so it is not replaced; choose another file");
     insta::assert_snapshot!(workspace.failure(&["short", "--output", "games.pgn", "--overwrite"]), @"pgndex: error: games.pgn: a PGN file, which this command does not replace; name another file");
     workspace.connection("other.db").execute_batch("CREATE TABLE mine (a)").expect("a database");
     insta::assert_snapshot!(workspace.failure(&["short", "--output", "other.db", "--overwrite"]), @"pgndex: error: other.db: an SQLite database, which this command does not replace; name another file");

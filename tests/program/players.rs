@@ -187,14 +187,18 @@ fn an_ambiguous_name_is_not_merged() {
             &["Korchnoi, Viktor", "Kortshnoj"],
             "no player has a name that matches \"Kortshnoj\"; did you mean \"Kortschnoj, Viktor\"",
         ),
-        (&["Ding Liren", "Ding Liren"], "is given as another spelling of itself"),
+        (&["Ding Liren", "Ding Liren"], "leave this alias out"),
         (&["Ding Liren", "="], "the name is empty"),
     ] {
         let run = run_players(&workspace, &[&["--merge"], names].concat());
         assert!(run.status == 1 && run.stderr.contains(expected), "{run:?}");
     }
     let split = |name| run_players(&workspace, &["--split", name]).stderr;
-    assert!(split("magnus").contains("\"Carlsen, Magnus\" has no other spellings"), "{}", split("magnus"));
+    assert!(
+        split("magnus").contains("\"Carlsen, Magnus\" is not merged with another name"),
+        "{}",
+        split("magnus")
+    );
     assert!(split("korchnoi").contains("\"korchnoi\" matches 2 names: "), "{}", split("korchnoi"));
     for arguments in
         [&["--merge", "Ding Liren"][..], &["ding", "--suggest"], &["--suggest", "--split", "ding"]]
@@ -275,7 +279,7 @@ fn an_invalid_list_is_reported_with_its_line_and_changes_nothing() {
     pgndex: error: bad.csv:2: the alias is empty; fill it in, or leave the line out
     pgndex: error: bad.csv:2: "x" is not a FIDE number; write its digits, or leave it empty
     pgndex: error: bad.csv:3: "A" has the FIDE number 1, so it cannot have 2; keep the correct number; nothing was changed
-    pgndex: error: bad.csv:2: "A" is given as another spelling of itself; remove this alias; nothing was changed
+    pgndex: error: bad.csv:2: an alias is "A" itself, or is already merged with it; leave this alias out; nothing was changed
     pgndex: error: bad.csv:4: "C" is already another spelling of "A", so it cannot also be a spelling of "B"; keep only one of them; nothing was changed
     pgndex: error: bad.csv:3: "B" is itself another spelling of "A"; list "C" as a spelling of "A" instead; nothing was changed
     pgndex: error: bad.csv:2: "A" and "B" are each given as another spelling of the other; keep one of the two lines; nothing was changed

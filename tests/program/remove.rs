@@ -201,7 +201,7 @@ fn wrong_usage_is_refused_with_a_tip() {
         (&["--games", "--player", "s"], 2, "the name matches several players; nothing is removed"),
         (&["--games"], 2, "the following required arguments were not provided"),
         (&["--source", "none.pgn"], 1, "no games were indexed from none.pgn"),
-        (&["--source", "7"], 1, "no file has the number or the path 7"),
+        (&["--source", "7"], 1, "no indexed file has the number or path 7"),
         (&["--sql", "SELECT 'x'"], 1, "--sql: "),
         (
             &["--sql", ""],

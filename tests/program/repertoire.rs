@@ -161,11 +161,11 @@ fn unreadable_text_is_reported() {
         printed(&workspace.run_with(&["--games", "0", "--format", "csv"]))
     };
     insta::assert_snapshot!(compare(""), @"
-    pgndex: error: mine.pgn: this file has no moves; is it a PGN file?
+    pgndex: error: mine.pgn: no moves; is it PGN?
     1
     ");
     insta::assert_snapshot!(compare("Dear friend\n"), @"
-    pgndex: error: mine.pgn: this file has no moves; is it a PGN file?
+    pgndex: error: mine.pgn: no moves; is it PGN?
     1
     ");
     insta::assert_snapshot!(

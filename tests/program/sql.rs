@@ -298,7 +298,7 @@ mod session {
         let arguments =
             ["--param", "a=42", "-p", "b=4.5", "-p", ":c='42'", "-p", "d=rnbq/8 w - -", "-f", "csv", query];
         assert_eq!(sample.ok(&arguments), "a,b,c,d,e\ninteger,real,text,rnbq/8 w - -,rnbq/8 w - -x\n");
-        insta::assert_snapshot!(sample.failure(&["SELECT :name"]), @"pgndex: error: no value for :name; give --param name=VALUE, or .parameter set name VALUE");
+        insta::assert_snapshot!(sample.failure(&["SELECT :name"]), @"pgndex: error: no value for :name; give --param name=VALUE, or use the command `.parameter set name VALUE`");
         insta::assert_snapshot!(sample.failure(&["SELECT ?"]), @"pgndex: error: a parameter without a name: write :name instead of ?, and give --param name=VALUE");
         let script = ".mode csv\n.parameter set x 7\n.parameter set y 'a b'\nSELECT :x + 1 AS n;\n.parameter list\n\
             .parameter unset x\n.parameter list\n.parameter clear\n.parameter\n";
@@ -319,7 +319,7 @@ mod session {
         assert_eq!(read("b.csv"), "\nf\n─\n6\n1 row\n\ng\n─\n7\n1 row\n");
         assert_eq!(sample.names(), ["a.csv", "b.csv", "games.db"]);
         insta::assert_snapshot!(sample.failure(&[".output a.csv"]), @"pgndex: error: a.csv: already exists; remove it first, or name another file");
-        insta::assert_snapshot!(sample.failure(&[".output games.db-wal"]), @"pgndex: error: games.db-wal: the database itself or one of its auxiliary files; name another file");
+        insta::assert_snapshot!(sample.failure(&[".output games.db-wal"]), @"pgndex: error: games.db-wal: is the database itself or one of its auxiliary files, so it is not replaced; choose another file");
         // If a statement fails, no file is left.
         sample.failure(&[".output c.csv\nSELECT 1;\nSELECT nonsense;"]);
         assert_eq!(sample.names(), ["a.csv", "b.csv", "games.db"]);
@@ -392,7 +392,7 @@ mod errors {
         ");
         insta::assert_snapshot!(failure(""), @"pgndex: error: the query is empty; give a statement, such as SELECT * FROM games LIMIT 10");
         insta::assert_snapshot!(failure("SELECT json('{')"), @"pgndex: error: malformed JSON");
-        insta::assert_snapshot!(failure("SELECT ?1"), @"pgndex: error: no value for ?1; give --param 1=VALUE, or .parameter set 1 VALUE");
+        insta::assert_snapshot!(failure("SELECT ?1"), @"pgndex: error: no value for ?1; give --param 1=VALUE, or use the command `.parameter set 1 VALUE`");
     }
 
     #[test]
@@ -829,7 +829,7 @@ mod terminal {
             let Some(mut terminal) = Terminal::open(&sample, 200, &format!("--history {name}")) else {
                 return;
             };
-            terminal.until("the database itself or one of its auxiliary files; name another file");
+            terminal.until("is the database itself or one of its auxiliary files, so it is not replaced; choose another file");
             terminal.until("status=1");
         }
         assert_eq!(sample.names(), ["#V2", "empty", "games.db", "notes.txt", "typed.txt"]);

@@ -1,5 +1,5 @@
-//! Descriptions of positions: material, patterns of pieces, pawns, phase; patterns of moves; and the distance
-//! between positions.
+//! Descriptions of positions: material, endings, patterns of pieces, pawns, phase; patterns of moves; and the
+//! distance between positions.
 
 mod distance;
 mod ending;

@@ -76,7 +76,9 @@ pub enum MovePatternError {
     #[error("the move is empty; write it as Qxh7# or e4, with '?' for any piece")]
     Empty,
     /// A part of the text that is not a square, file or rank.
-    #[error("'{0}' is not a square, file or rank; write the move as Qxh7#, e4, ?xe5 or Rad1")]
+    #[error(
+        "'{0}' is not a piece letter (K, Q, R, B, N or ?), square, file or rank; write the move as Qxh7#, e4, ?xe5 or Rad1"
+    )]
     Squares(String),
     /// Letters after `=` that are not promotion pieces.
     #[error("'={0}': a pawn can become Q, R, B or N")]

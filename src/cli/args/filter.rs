@@ -64,7 +64,7 @@ pub(crate) struct FilterArgs {
     pub(crate) site: Option<NameFilter>,
     /// Words of the opening's name, such as "sicilian najdorf".
     ///
-    /// Beginnings of words match too. The opening follows from the game's positions, not from its tags.
+    /// Beginnings of words match too. The opening is determined from the game's positions, not from its tags.
     #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(crate) opening: Option<NameFilter>,
     /// The tag ECO: B90, B9 for B90 to B99, or a range B90-C19
@@ -180,10 +180,10 @@ impl FilterArgs {
 }
 
 /// The option that sets a field of [`GameFilter`]. For `opponent`, which several options can set, returns
-/// "the filter on the opponent".
+/// "the opponent".
 pub(crate) fn filter_option(field: &str) -> String {
     match field {
-        "opponent" => "the filter on the opponent".to_owned(),
+        "opponent" => "the opponent".to_owned(),
         "speeds" => "--speed".to_owned(),
         "sources" => "--source".to_owned(),
         field => format!("--{}", field.replace('_', "-")),

@@ -68,7 +68,7 @@ pub(crate) struct IndexArgs {
     /// Write all problems to this file as JSON, one object per line
     #[arg(help_heading = WRONG, long, value_name = "FILE")]
     pub(crate) problems: Option<PathBuf>,
-    /// Write to this file the text of each game that has an error
+    /// Write the text of each game that has an error to this file
     #[arg(help_heading = WRONG, long, value_name = "FILE")]
     pub(crate) rejects: Option<PathBuf>,
     /// What to do with a game that has an error
@@ -88,7 +88,8 @@ pub(crate) struct IndexArgs {
     pub(crate) report: ReportArgs,
 }
 
-/// The settings of a database. A later run keeps each setting for which no option is given.
+/// The settings of a database. A later run keeps each setting for which no option is given, but `--reread`
+/// without `--annotations` stores all annotations.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct DatabaseSettingsArgs {
     /// What to do with repeated games.
@@ -195,7 +196,7 @@ pub(crate) enum OnProblemArg {
     Stop,
 }
 
-/// The parser for the rule for games that repeat an earlier game.
+/// The parser for the value of `--duplicates`: what to do with games that repeat an earlier game.
 fn duplicates() -> impl TypedValueParser<Value = Duplicates> {
     described_one_of([
         ("keep", "Keep all games, and do not look for duplicates", Duplicates::Keep),
@@ -215,7 +216,11 @@ fn duplicates() -> impl TypedValueParser<Value = Duplicates> {
 /// The parser for the choice of the annotations to store.
 fn annotations() -> impl TypedValueParser<Value = Annotations> {
     described_one_of([
-        ("all", "Clocks, times, evaluations, comments, glyphs, commands and variations", Annotations::All),
+        (
+            "all",
+            "Clocks, times used, evaluations, comments, other commands in comments, glyphs and variations",
+            Annotations::All,
+        ),
         ("numbers", "Clocks, times and evaluations of the main line", Annotations::Numbers),
         ("none", "Moves only", Annotations::None),
     ])

@@ -89,10 +89,10 @@ pub(crate) struct MaintenanceArgs {
     pub(crate) report: ReportArgs,
 }
 
-/// Merge the separate parts that each `index` run added, for faster reading
+/// Merge the parts that separate `index` runs added, for faster reading
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-Each run adds its games as a separate part. `optimize` merges all parts, and drops the positions of removed \
+Each run of `index` adds its games as a separate part. `optimize` merges all parts, and drops the positions of removed \
 games. Answers stay the same; look-ups become a little quicker.
 
 After a crash, either all of the work is done or none. If more than a tenth of the file is free at the end, \
@@ -107,7 +107,7 @@ pub(crate) struct OptimizeArgs {
     pub(crate) work: MaintenanceArgs,
     /// Convert the database to this layout.
     ///
-    /// Answers and SQL stay the same. A new file replaces the database at the end.
+    /// Answers stay the same, and SQL queries work unchanged. A new file replaces the database at the end.
     #[arg(long, value_name = "LAYOUT", value_parser = layouts())]
     pub(crate) layout: Option<Layout>,
 }
@@ -118,8 +118,8 @@ pub(crate) struct OptimizeArgs {
 Numbers of removed games are not used again. The file does not shrink, and may grow; games that are added \
 later use its free pages. --shrink makes it smaller.
 
-If `index` skipped duplicates of a removed game, one of them is added, provided that its file has not changed \
-except for text added at the end. With --games, duplicates that match the filters are removed too.
+If `index` skipped duplicates of a removed game, one of them is added now. Its file must be unchanged, \
+except for text added at the end. With --games, the filters apply to the added games too, and remove those that match.
 
 A file removed with --source can be indexed again. Games removed with --games or --sql are not added again \
 from their file or an identical copy. Another file with the same game adds it again.
@@ -204,7 +204,7 @@ pub(crate) struct VerifyArgs {
     /// Check the Parquet files of this directory instead
     #[arg(long, value_name = "DIR", value_parser = ParquetDirectory, conflicts_with = "no_sources")]
     pub(crate) parquet: Option<PathBuf>,
-    /// Number of games, of positions and of duplicates to check closely
+    /// Number of games, positions and duplicates to check closely
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = within(0..=u32::MAX))]
     pub(crate) sample: u32,
     /// Check all games, positions and duplicates closely

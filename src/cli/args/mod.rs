@@ -95,7 +95,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// The format of the command's log; text if the command has no option for it.
+    /// The format of the command's log; text if the command does not take [`LogArgs`].
     pub(crate) fn log_format(&self) -> LogFormat {
         let log = match self {
             Self::Index(args) => args.report.log,

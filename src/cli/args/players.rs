@@ -181,7 +181,7 @@ pub(crate) struct RepertoireArgs {
     pub(crate) filter: FilterArgs,
     /// Output format.
     ///
-    /// json is one array, csv has the lines only.
+    /// json is one array; csv contains only the repertoire's lines.
     #[arg(long, short, value_enum, default_value = "table")]
     pub(crate) format: RowFormat,
     /// Print the elapsed time to standard error

@@ -12,7 +12,7 @@ use crate::cli::args::{
 };
 use crate::cli::error::{WrongValue, wrong_value};
 
-/// Find the games that reached a position, or any games
+/// Find the games that reached a position, or that pass filters
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Positions are the same if placement, side to move, castling rights and en passant are the same. A game has \
@@ -96,7 +96,7 @@ Games without a result are not counted. Bars show the shares of White's wins, dr
 --ascii: '#', '=' and '.').
 
 If a position has no opening name, the last named position before it gives the name. For a position given \
-by moves, a line shows how many games reached it by another move order.
+by moves, the output also shows how many games reached it by another move order.
 
 Examples:
   pgndex explore games.db --moves \"1. e4 c5\" --player carlsen --side black
@@ -122,7 +122,7 @@ pub(crate) struct ExploreArgs {
     /// Number of the latest games to list, at most 15 [default: 5; in json 15]
     #[arg(hide_short_help = true, long, value_name = "N", value_parser = within(0..=15_u8))]
     pub(crate) recent: Option<u8>,
-    /// Names of openings, as for `index --openings` [default: the database's]
+    /// File or directory with names of openings, as for `index --openings` [default: the database's]
     #[arg(hide_short_help = true, long, value_name = "FILE")]
     pub(crate) openings: Option<PathBuf>,
     /// Show results from this side's view.
@@ -139,12 +139,12 @@ pub(crate) struct ExploreArgs {
     /// Add a table by year: the number of games, and the most frequent moves
     #[arg(long, conflicts_with_all = ["versus", "depth"])]
     pub(crate) history: bool,
-    /// Show a tree of moves of this depth in half-moves, at most 40.
+    /// Show a tree of moves down to this depth in half-moves, at most 40.
     ///
     /// A position reached by several lines is expanded once; elsewhere the tree refers to it.
     #[arg(long, value_name = "N", value_parser = within(1..=40_u32), conflicts_with_all = ["versus", "variations", "limit", "top", "recent", "svg"])]
     pub(crate) depth: Option<u32>,
-    /// With --depth: show only moves played in at least this percentage of the games with the first position
+    /// With --depth: show only moves played in at least this percentage of the games with the tree's first position
     #[arg(hide_short_help = true, long, value_name = "PERCENT", default_value_t = 5, value_parser = within(0..=100_u32), requires = "depth")]
     pub(crate) least_share: u32,
     #[command(flatten)]

@@ -131,7 +131,7 @@ struct Options {
     lasting: Vec<u32>,
     /// Only positions at these plies: 20, 20-40, -40 or 60-.
     ///
-    /// This needs a description, except in `export`.
+    /// Also give --pattern, --material, --structure, --ending or --move; `export` does not need this.
     #[arg(id = "ply", long, value_name = "PLIES", value_parser = read_plies, allow_hyphen_values = true, help_heading = DESCRIPTION)]
     plies: Vec<RangeInclusive<u32>>,
     /// Put this between two descriptions to match them one after the other.

@@ -9,7 +9,7 @@ use pgndex::server::{LogFormat, Options};
 
 use crate::cli::args::{one_of, within};
 
-/// Serve databases over HTTP: a page, Lichess's explorer API, and pgndex's own API
+/// Serve databases over HTTP: a web page, Lichess's explorer API, and pgndex's own API
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 By default, only programs on this machine can connect; --listen changes that. The server never changes the \
@@ -24,7 +24,7 @@ pub(crate) struct ServeArgs {
     /// Databases; the first one is also served at the root
     #[arg(value_name = "DB", required = true)]
     databases: Vec<PathBuf>,
-    /// IP address and port; port 0: a free one
+    /// IP address and port (0: any free port)
     #[arg(long, value_name = "ADDRESS", default_value_t = Options::ADDRESS, value_parser = listen)]
     listen: SocketAddr,
     /// A host name by which clients reach this machine.

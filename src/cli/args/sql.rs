@@ -42,7 +42,7 @@ pub(crate) struct SqlArgs {
     /// inside the shell's quotes: "name='42'".
     #[arg(short = 'p', long = "param", value_name = "NAME=VALUE", value_parser = parameter)]
     pub(crate) parameters: Vec<(String, Value)>,
-    /// Allow changes; no other program can write the database meanwhile
+    /// Allow changes; no other program can write to the database meanwhile
     #[arg(long)]
     pub(crate) write: bool,
     /// Keep the prompt's history in this file [default: not kept]

@@ -359,8 +359,8 @@ impl<'a> Printer<'a> {
     }
 
     /// Ends the output, and prints how many hits are shown, unless there are none. In a table, this number is
-    /// in the last line. In other formats, it is in a note on standard error, which is printed only if
-    /// there are further hits.
+    /// in the last line, which is omitted if the table was too wide. In other formats, it is in a note on
+    /// standard error, which is printed only if there are further hits.
     fn finish(self, total: Option<&Total>, offset: u32) -> anyhow::Result<()> {
         let is_table = self.format == FindFormat::Table;
         match self.out {

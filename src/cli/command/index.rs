@@ -177,7 +177,7 @@ pub(crate) fn first_error(
     Some(format!("{errors}: {first}; {more}"))
 }
 
-/// Creates the progress of a run, which a signal stops.
+/// Creates the progress of a run that a signal can stop.
 fn stoppable_progress() -> anyhow::Result<Arc<Progress>> {
     let progress = Arc::new(Progress::default());
     let stopped = Arc::clone(&progress);
@@ -223,7 +223,7 @@ fn note_options_without_effect(args: &IndexArgs, summary: &Summary) {
             [] => (String::new(), "applies"),
             _ => (format!("{} and ", others.join(", ")), "apply"),
         };
-        log::note(&format!("{options}{last} {apply} to new games; --reread reads all files again"));
+        log::note(&format!("{options}{last} {apply} only to new games; to apply to all games, use --reread"));
     }
 }
 
@@ -273,7 +273,8 @@ fn games_instead_of_database(args: &IndexArgs) -> Option<&Path> {
     database.filter(|path| is_exchanged && has_name_of_games(path))
 }
 
-/// Sets the options that a rebuilt database keeps: its threshold, layout, opening names and player aliases.
+/// Sets four options of a rebuilt database to those of the old one: threshold, layout, opening names and player
+/// aliases.
 fn keep_settings(database: &Path, options: &mut IndexOptions) -> anyhow::Result<()> {
     let known = Database::open_read_only(database)?;
     options.continuation_threshold = known.continuation_threshold()?;
@@ -283,9 +284,9 @@ fn keep_settings(database: &Path, options: &mut IndexOptions) -> anyhow::Result<
     Ok(())
 }
 
-/// The files that a database was built from, in the order in which they were first read. Fails if data would be
-/// lost (see [`check_own_rows`]), or if no file can be read. If `drops` is true, prints a note about each file
-/// that cannot be read. Otherwise, fails if a file with games cannot be read, and sets `options` so that the run
+/// The files that a database was built from, in the order in which they were first read. Fails like
+/// [`check_own_rows`] and [`check_encodings`], or if no file can be read. If `drops` is true, prints a note about
+/// each file that cannot be read. Otherwise, fails if a file with games cannot be read, and sets `options` so that the run
 /// fails if a file has become shorter.
 fn files_of(database: &Path, drops: bool, options: &mut IndexOptions) -> anyhow::Result<Vec<PathBuf>> {
     let known = Database::open_read_only(database)?;

@@ -13,7 +13,7 @@ use crate::cli::render::{
     terminal_width, write_json,
 };
 
-/// How many of the latest sources and runs are listed without `--all`; JSON lists all of them.
+/// How many of the latest sources and runs are listed without `--all`; JSON lists all sources and runs.
 const LISTED: usize = 20;
 /// The width of charts if the width of the output is unknown.
 const WIDTH: usize = 80;

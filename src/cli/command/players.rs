@@ -292,7 +292,7 @@ struct AliasFile {
 /// Reads a list of names to merge.
 ///
 /// # Errors
-/// If the file cannot be read, or a line is invalid. The message for an invalid line contains its number.
+/// If the file cannot be read, is empty or too large, or has an invalid line, whose number the message contains.
 fn read_list(path: &Path) -> anyhow::Result<AliasFile> {
     let shown = path.display();
     /// The maximum size of a list, in bytes.

@@ -17,8 +17,8 @@ use crate::cli::terminal::{display_run, note, stoppable_run};
 /// Removes games, shrinks the file, or does both. In a dry run, only prints what would be removed.
 ///
 /// # Errors
-/// If an argument is invalid, the database cannot be read or written, a source does not exist, or the command
-/// is stopped.
+/// If an argument is invalid, the database cannot be read or written, a source or game does not exist, or the
+/// command is stopped.
 pub(crate) fn run(args: &RemoveArgs) -> anyhow::Result<()> {
     let removal = removal(args)?;
     if args.dry_run {

@@ -62,7 +62,7 @@ pub(crate) fn run(args: &RepertoireArgs) -> anyhow::Result<()> {
         answer => answer?,
     };
     if repertoires.is_empty() {
-        bail!("{}: this file has no moves; is it a PGN file?", name());
+        bail!("{}: no moves; is it PGN?", name());
     }
     note_outcome(&database, &filter, &selection, &repertoires)?;
     match args.format {

@@ -27,8 +27,8 @@ struct Outcome {
 /// Checks a database or Parquet files, and prints the findings.
 ///
 /// # Errors
-/// If the arguments contradict each other, or the files cannot be read at all. If the check is stopped, or the
-/// result cannot be written.
+/// If the arguments contradict each other, or the database or the files cannot be read at all. If the check is
+/// stopped, or the result cannot be written.
 pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Status> {
     let Outcome { first, findings, last_line, done, advice } = match &args.parquet {
         #[cfg(feature = "parquet")]

@@ -147,7 +147,7 @@ struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    /// Scans the directory, and returns the files that are ready. Prints directories that cannot be read.
+    /// Scans the directory, and returns the files that are ready. Prints directories that have become unreadable.
     fn scan(&mut self) -> anyhow::Result<Vec<PathBuf>> {
         // If somebody removed the database, or replaced it with a copy, all files are read again: the copy
         // can have other games.
@@ -297,8 +297,8 @@ struct Scan {
 }
 
 impl Folder {
-    /// Scans a directory and its subdirectories. Ignores files and directories that are hidden or have
-    /// temporary names.
+    /// Scans a directory and its subdirectories for files with names of PGN files or archives. Ignores
+    /// files and directories that are hidden or have temporary names.
     ///
     /// # Errors
     /// If the directory itself cannot be read.

@@ -92,7 +92,7 @@ pub(crate) struct Optimized {
     pub(crate) database: String,
     /// Number of parts before the merge.
     pub(crate) levels: u64,
-    /// Number of games removed earlier whose positions were still stored and have now been dropped.
+    /// Number of games removed earlier whose positions were still stored. These positions have now been dropped.
     pub(crate) dropped_games: u64,
     /// The layout to which the database was converted, `open` or `compact`; `null` if it was not converted.
     pub(crate) converted_to: Option<&'static str>,
@@ -114,7 +114,7 @@ pub(crate) struct Repaired {
     pub(crate) database: String,
     /// Number of rows removed because their game or source is missing.
     pub(crate) removed_rows: u64,
-    /// Number of references to missing names, openings and games that were set to NULL.
+    /// Number of references set to NULL because the name, opening or game is missing.
     pub(crate) cleared_references: u64,
     /// Number of games whose `ply_count` was corrected.
     pub(crate) ply_counts: u64,
@@ -123,7 +123,7 @@ pub(crate) struct Repaired {
     /// Number of rows of `source` removed because none of the file's games remain, so that the file can be
     /// indexed again.
     pub(crate) forgotten_sources: u64,
-    /// Number of files with games but without a row in `source`; their rows were restored.
+    /// Number of files with games but without a row in `source`. For each, a row with an unknown path was added.
     pub(crate) unknown_sources: u64,
     /// Number of games whose `prefix_hash` was corrected.
     pub(crate) hashes: u64,

@@ -180,7 +180,7 @@ macro_rules! integers {
     };
 }
 
-// These numbers are counts below 2^63, so none becomes negative as an `i64`.
+// Numbers of type `u64` are counts below 2^63, so none becomes negative as an `i64`.
 integers!(u16, u32, u64, i32);
 
 /// A text as a cell of a Markdown table. Vertical bars are escaped and line ends are replaced, because both

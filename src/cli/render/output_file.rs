@@ -134,7 +134,7 @@ pub(crate) fn unless_standard_output(path: Option<&Path>) -> Option<&Path> {
 pub(crate) fn refuse_file_of(database: &Path, path: &Path) -> anyhow::Result<()> {
     ensure!(
         !is_file_of(database, path),
-        "{}: the database itself or one of its auxiliary files; name another file",
+        "{}: is the database itself or one of its auxiliary files, so it is not replaced; choose another file",
         path.display()
     );
     Ok(())
@@ -213,11 +213,11 @@ pub(crate) fn check(
     }
 }
 
-/// Fails if a file to be replaced probably contains games as PGN, perhaps compressed. Do not call this
+/// Fails if a file to be replaced is probably PGN, or is compressed and therefore perhaps PGN. Do not call this
 /// function for output in PGN.
 ///
 /// # Errors
-/// If the file probably contains games.
+/// If the file is probably or perhaps PGN.
 pub(crate) fn refuse_pgn(path: &Path) -> anyhow::Result<()> {
     let shown = path.display();
     ensure!(

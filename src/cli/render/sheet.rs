@@ -98,7 +98,7 @@ pub(crate) fn write_sheet(
     write_curves(out, annotations, first, text_width() + INDENT)?;
     if args.ply.iter().any(|ply| matches!(ply, BoardPly::After(ply) if *ply > plies)) {
         note(&format!(
-            "game {game} has only {}; --ply end draws the last position",
+            "game {game} has only {}; for its last position, use --ply end",
             counted(plies.into(), "ply")
         ));
     }

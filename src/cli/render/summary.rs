@@ -156,7 +156,7 @@ impl Report<'_> {
         self.write_left_out(out)?;
         self.write_problems(out)?;
         let hints = [
-            (self.problems, "--problems FILE to list each problem with its place"),
+            (self.problems, "--problems FILE to list each problem with its location"),
             (self.rejects, "--rejects FILE to save the games with errors"),
         ];
         let hints = hints.iter().filter(|(file, _)| file.is_none()).map(|(_, hint)| *hint);

@@ -9,7 +9,7 @@ use pgndex::query::cut;
 
 pub(crate) use pgndex::query::brief;
 
-/// The maximum number of characters per line of a message. It is so large that paths are quoted in full.
+/// The maximum number of characters per line of a message. It is so large that paths are not cut off.
 const LINE: usize = 5000;
 
 /// Whether a character changes the direction of writing (Unicode's `Bidi_Control`).
@@ -98,8 +98,8 @@ pub(crate) fn counted(number: u64, noun: &str) -> String {
     format!("{} {}", grouped(number), if number == 1 { noun } else { &plural })
 }
 
-/// The end of a message if more hits or rows exist than are shown: how to show all of them (with an offset, all
-/// that follow). Otherwise empty.
+/// The end of a message: how to show all hits or rows or, with an offset, all that follow. Empty if no more exist than
+/// are shown.
 pub(crate) const fn all_hint(is_more: bool, offset: u32) -> &'static str {
     match (is_more, offset) {
         (false, _) => "",

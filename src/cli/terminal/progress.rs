@@ -30,7 +30,7 @@ fn has_counts(phase: &str) -> bool {
 pub(crate) struct Snapshot {
     /// Bytes read, copied or written so far; during the search for sources, bytes of text compared so far.
     pub(crate) bytes_done: u64,
-    /// Input bytes in total; 0 if unknown, for example for standard input.
+    /// Bytes to read or copy in total; 0 if unknown, for example for standard input.
     pub(crate) bytes_total: u64,
     /// Number of games so far.
     pub(crate) games: u64,

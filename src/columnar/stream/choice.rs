@@ -14,7 +14,7 @@ pub struct PositionChoice {
     pub plies: RangeInclusive<u32>,
     /// Whether to return only positions with an engine evaluation.
     pub evaluated: bool,
-    /// The random sample to return, in the order of the games; `None` for all positions.
+    /// The random sample of these positions to return, in the order of the games; `None` for all of them.
     pub sample: Option<Sample>,
 }
 

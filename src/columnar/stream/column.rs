@@ -87,8 +87,8 @@ impl Column {
         ["clock", "elapsed", "eval_cp", "eval_mate", "depth", "eval_cp_before", "eval_mate_before"];
 
     /// All columns of the table of moves or, if `of_moves` is false, of positions. The table's own columns come
-    /// first, followed by the columns of `game`, except those with the name of an own column. Also returns the
-    /// number of default columns, with which the list begins.
+    /// first, followed by the columns of `game` that have other names. Also returns the number of default columns,
+    /// with which the list begins.
     pub(super) fn all(of_moves: bool) -> (Vec<(&'static str, Field, Self)>, usize) {
         let (own, usual): (&[(&str, Self)], _) =
             if of_moves { (&OF_MOVES, USUAL_OF_MOVES) } else { (&OF_POSITIONS, USUAL_OF_POSITIONS) };

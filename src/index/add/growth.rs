@@ -62,9 +62,8 @@ pub(crate) struct GrowthCheck<'k> {
 const KEPT: usize = LOOK_BACK + 8;
 
 impl<'k> GrowthCheck<'k> {
-    /// Begins to compare a text with an earlier reading, if there is one. The text is also compared with texts
-    /// of the database that can be equal to it: the longest of them has `longest` bytes. `longest` is `None` if
-    /// there are none.
+    /// Begins to compare a text with an earlier reading, if there is one. `longest` is the size of the longest text in
+    /// the database that can be equal to this text, or `None`. The caller compares the digest with those of such texts.
     pub(crate) fn new(earlier: Option<&'k KnownSource>, longest: Option<u64>) -> Self {
         Self { earlier, longest, ..Self::default() }
     }

@@ -307,7 +307,7 @@ enum FileState<'k> {
 
 impl<'k> FileState<'k> {
     fn of(file: &SourceFile, known: &'k KnownSources, decode: DecodeOptions, progress: &Progress) -> Self {
-        // A stream cannot be compared first, because it can be read only once.
+        // A stream cannot be compared before it is indexed, because it can be read only once.
         let Some(size) = file.bytes else { return Self::New };
         let earlier = known.latest(&file.path).filter(|source| source.bytes > 0);
         let longest =

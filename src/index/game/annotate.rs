@@ -30,7 +30,7 @@ pub(crate) struct AnnotationProblem {
     /// The offset in the chunk, in bytes.
     pub(crate) offset: usize,
     pub(crate) ply: u32,
-    /// The offset of the end of the wrong word in the chunk, if the problem concerns a word.
+    /// If the problem concerns a word: the offset in the chunk, in bytes, at which this word ends.
     pub(crate) word_end: Option<usize>,
     pub(crate) message: String,
 }
@@ -361,7 +361,7 @@ impl Annotator {
         self.open(level.place.line, from, start, headers)
     }
 
-    /// Closes a variation. If it has neither moves nor annotations, it is not stored.
+    /// Closes a variation, and marks mate in its last move. A variation without moves and annotations is not stored.
     fn close(&mut self, level: Level, headers: &mut HeaderBatch) {
         let Level { position, last_move, rows, .. } = level;
         if let Some(last) = last_move {

@@ -212,7 +212,8 @@ impl ChunkParser<'_> {
     }
 
     /// If a move is followed without a space by the next move, a move number or the result (`Nf3Nc6`, `d62.`,
-    /// `Qd61-0`), plays the first move and returns its code. The rest of the word is then read as the next token.
+    /// `Qd61-0`), plays this move, reports the missing space, and returns the code of the move. The rest of the word is
+    /// then read as the next token.
     #[cold]
     fn play_glued(
         &mut self,

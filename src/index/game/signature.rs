@@ -153,8 +153,8 @@ pub(crate) fn pairing_hash(white: &str, black: &str, date: Option<&str>) -> u64 
     mix_text(hash, date.unwrap_or_default())
 }
 
-/// A hash of the first moves of a game and of its `pairing`, starting from the key of its start position;
-/// `None` if the game has fewer than `PREFIX_PLIES` plies.
+/// A hash of the first `PREFIX_PLIES` moves of a game and of its `pairing`, starting from the key of its start
+/// position; `None` if the game has fewer moves.
 pub(crate) fn prefix_hash(start: u64, codes: &[MoveCode], pairing: u64) -> Option<u64> {
     let first = codes.get(..PREFIX_PLIES)?;
     Some(mix(first.iter().copied().fold(start, mix_move), pairing))

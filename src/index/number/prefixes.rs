@@ -1,4 +1,4 @@
-//! Finds games of which the database also has a longer version, once all games are written.
+//! After all games are written, finds games of which the database also has a longer version.
 
 use std::collections::HashSet;
 use std::hash::Hasher as _;

@@ -33,7 +33,7 @@ impl SourceCount {
     }
 }
 
-/// The message about a source that has other text, but no games.
+/// The message about a source that has text, but no games.
 const NO_GAMES: &str = "no games; is it PGN?";
 
 /// How many games and lines precede the first byte to read. Earlier runs have read the text before this byte.
@@ -101,9 +101,9 @@ impl Sequencer {
         })
     }
 
-    /// Assigns ids to the games of a batch, and completes the line and game numbers of its problems. If games
-    /// are kept, removes duplicates first. Returns the id of the first game that was not removed or, if all
-    /// were removed, of the next game.
+    /// Assigns ids to the games of a batch, and completes the lines, columns and game numbers of its problems. If games
+    /// are kept, removes duplicates first. Returns the id of the first game that was not removed or, if all were
+    /// removed, of the next game.
     pub(crate) fn number(&mut self, source: SourceId, batch: &mut GameBatch) -> Result<GameId> {
         let source_index = (source.0 - self.last_source.0) as usize - 1;
         if source != self.source {

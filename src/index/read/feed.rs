@@ -145,10 +145,11 @@ impl<'s> Feed<'s> {
         Ok(Some(Task::Chunk(Chunk { text, offset: start as u64, size: self.options.chunk_size, input })))
     }
 
-    /// Waits for the next piece of a decoded source. After the last chunk, returns [`Task::End`] if the
-    /// source was read completely, otherwise `None`.
+    /// Waits for the next piece of a decoded source. After the last chunk, returns [`Task::End`] if the whole source
+    /// was to be read, otherwise `None`.
     fn receive(&mut self, pieces: Receiver<Piece>, is_stopped: impl Fn() -> bool) -> Result<Option<Task>> {
-        /// The interval for checking whether to stop. Nothing else ends the wait for input from a terminal.
+        /// The interval for checking whether to stop. Otherwise, the wait for input from a terminal could not be
+        /// stopped.
         const PATIENCE: Duration = Duration::from_millis(50);
         let piece = loop {
             if is_stopped() {

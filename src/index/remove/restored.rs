@@ -58,7 +58,7 @@ impl RestoredGames {
         Self::of(sources, |source| finder.find(&source.path).map_err(|error| error.full_message()))
     }
 
-    /// Finds the unchanged files. To check a file, reads the whole text that was indexed.
+    /// Finds the files that still begin with the text that was indexed. To check a file, reads this whole text.
     pub(crate) fn open(
         sources: Vec<SkippedSource>,
         options: &IndexOptions,

@@ -61,7 +61,7 @@ fn hold(path: &Path, whole: &[u8], chunk_size: usize) {
     }
 }
 
-/// Incompressible bytes, without bytes that end a comment or a line.
+/// Incompressible bytes, without braces, square brackets and line ends.
 fn noise(length: usize, mut seed: u64) -> Vec<u8> {
     let byte = || {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -130,12 +130,6 @@ impl LevelDecreases<'_> {
         Ok(())
     }
 
-    /// The connection `known` of the calling thread, which the first call opens. Fails if the run is stopped.
-    fn known<'k>(&self, known: &'k mut Option<Snapshot>) -> Result<&'k Snapshot> {
-        self.run.progress.check()?;
-        opened(known, self.run.target())
-    }
-
     /// For each position that has a row, the counts of `games`, which are some of the removed games. Also
     /// returns the number of all positions of `games`.
     fn games(
@@ -143,7 +137,8 @@ impl LevelDecreases<'_> {
         known: &mut Option<Snapshot>,
         games: &[GameId],
     ) -> Result<(KeyMap<CountsByMove<MoveCode>>, u64)> {
-        let known = self.known(known)?;
+        self.run.progress.check()?;
+        let known = opened(known, self.run.target())?;
         let (mut counts, mut positions) = (KeyMap::<CountsByMove<MoveCode>>::default(), 0);
         // A game that reached a position several times is counted under the last move played there.
         let mut last_moves: KeyMap<Option<MoveCode>> = KeyMap::default();
@@ -173,7 +168,8 @@ impl LevelDecreases<'_> {
         key: PositionKey,
         decrease: &mut Decrease,
     ) -> Result<()> {
-        let known = self.known(known)?;
+        self.run.progress.check()?;
+        let known = opened(known, self.run.target())?;
         let Some(row) = known.visited_counts(self.level.level, key)? else { return Ok(()) };
         let VisitedCounts { games, listed, years } = row;
         let left = games.saturating_sub(decrease.counts.games());

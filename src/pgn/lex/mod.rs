@@ -120,14 +120,15 @@ impl<'a> Lexer<'a> {
         self.at
     }
 
-    /// The start of the token just read. Meaningful only for a result, junk, or an unbalanced bracket.
+    /// The start of the token just read. Meaningful only for a result, junk, an unbalanced bracket, or an unclosed
+    /// comment.
     #[must_use]
     pub const fn token_start(&self) -> usize {
         self.odd
     }
 
     /// The next token; annotations are skipped.
-    // Unless this function is inlined into the only loop that reads games, replaying takes 4 % longer.
+    // Unless `next` is inlined into the loop that replays games, replaying takes 4 % longer.
     #[inline(always)]
     pub fn next_token(&mut self) -> Token<'a> {
         self.next::<false>()

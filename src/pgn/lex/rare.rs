@@ -62,7 +62,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Reads a square bracket: a tag pair, a variation, a comment, or nothing.
+    /// Reads a square bracket: the start of the next game, a variation or its end, a comment, or nothing.
     fn square_bracket(&mut self, byte: u8) -> Option<Token<'a>> {
         if byte == b']' {
             self.at += 1;
@@ -84,8 +84,8 @@ impl<'a> Lexer<'a> {
         None
     }
 
-    /// Reads an HTML character reference, such as `&excl;`: a sign, a result, the beginning of a word, or
-    /// junk.
+    /// Reads an HTML character reference, such as `&excl;`: a sign, a result, the beginning of a word, junk,
+    /// or nothing.
     #[cold]
     fn entity(&mut self) -> Option<Token<'a>> {
         let text = self.text;

@@ -88,8 +88,8 @@ impl TimeControl {
     const CORRESPONDENCE: Self =
         Self { initial: None, increment: None, increment_cs: None, speed: Some(Speed::Correspondence) };
 
-    /// The text itself and, if it is a time control with one period for all moves, its usual spellings, such
-    /// as `600` and `600+0`.
+    /// The text itself and, if it is one number or two numbers with a plus sign, its usual spellings, such as
+    /// `600` and `600+0`.
     #[must_use]
     pub fn spellings(value: &str) -> Vec<String> {
         let mut spellings = vec![value.to_owned()];
@@ -108,8 +108,8 @@ impl TimeControl {
     /// unreadable, all fields are `None`.
     ///
     /// A small number can be seconds or minutes: the game's first clock time, in centiseconds, shows which.
-    /// Without a clock time, the number is in seconds if the game is from a site that writes seconds.
-    /// Otherwise it is interpreted as on Lichess. If the unit is clear from the text, but the clock time is
+    /// Without a clock time, a whole number from 15 is in seconds if the game is from a site that writes
+    /// seconds. Otherwise the number is interpreted as on Lichess. If the unit is clear from the text, but the clock time is
     /// much longer than the text says, all fields are `None`. This check is omitted for texts such as `600`
     /// or `600+2`, and for texts with a number of moves.
     #[must_use]

@@ -61,8 +61,8 @@ impl Reading {
         pieces: impl Iterator<Item = (char, &'t [Token])>,
     ) -> Option<Option<f64>> {
         let mut increment = Some(0.0);
-        // Whether the pieces since the last empty piece (between adjacent separators) include a later period.
-        // An increment after this period can belong to it alone.
+        // Whether a later period was found, and no empty piece (between adjacent separators) after it. An
+        // increment after this period can belong to it alone.
         let mut is_later = false;
         for (part, piece) in pieces {
             // The text after a colon describes later periods, which have increments of their own.
@@ -279,7 +279,7 @@ fn count(number: f64) -> Option<u32> {
     (number.fract() == 0.0 && (1.0..=1000.0).contains(&number)).then_some(number as u32)
 }
 
-/// The maximum number of seconds of a time.
+/// The maximum length of a time, in seconds.
 pub(super) const MOST_SECONDS: f64 = 1e9;
 
 /// A time in seconds.
@@ -422,7 +422,7 @@ fn number(text: &str, is_after_slash: bool) -> Option<(Token, usize)> {
     seconds(&text[..length]).map(|number| (Token::Number(number), length))
 }
 
-/// The meaning of a sign; a blank is `Part(' ')`.
+/// The meaning of a sign; a blank, a period or a bracket is `Part(' ')`.
 fn sign(letter: char) -> Option<Token> {
     Some(match letter {
         ' ' | '.' | '(' | ')' => Token::Part(' '),

@@ -160,7 +160,7 @@ struct TreeBuilder {
     nodes: Vec<Node>,
     /// The node of each position, by its canonical FEN.
     known: HashMap<String, usize>,
-    /// Nodes whose moves are not yet computed.
+    /// Nodes whose moves are still to be computed.
     unanswered: VecDeque<usize>,
     open: BinaryHeap<Open>,
     taken: usize,

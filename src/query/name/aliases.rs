@@ -130,7 +130,7 @@ impl Aliases {
         }
         if name == alias {
             return wrong(format!(
-                "an alias of \"{name}\" is this name itself, or is already merged with it; remove this alias"
+                "an alias is \"{name}\" itself, or is already merged with it; leave this alias out"
             ));
         }
         let roots = distinct(vec![self.name_of(name).to_owned(), self.name_of(alias).to_owned()]);
@@ -388,7 +388,7 @@ mod tests {
             (
                 &[][..],
                 &[["A", "A"]][..],
-                "0: an alias of \"A\" is this name itself, or is already merged with it; remove this alias",
+                "0: an alias is \"A\" itself, or is already merged with it; leave this alias out",
             ),
             (&[], &[["A", "C"], ["B", "C"]], "1: \"C\" is already another spelling of \"A\""),
             (&[], &[["A", "B"], ["B", "C"]], "1: \"B\" is itself another spelling of \"A\""),

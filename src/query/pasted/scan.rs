@@ -30,7 +30,7 @@ impl Stop {
     }
 
     pub(super) fn no_move(word: &str) -> Self {
-        Self { begin: format!("{:?}", brief(word)), end: Some(" is not a move; leave it out") }
+        Self { begin: format!("{:?}", brief(word)), end: Some(" is not a move; correct it, or leave it out") }
     }
 
     fn variation() -> Self {

@@ -199,7 +199,8 @@ impl<'t> Reading<'t> {
         }
     }
 
-    /// Reads the side from a game's tag `Orientation`. Reports any other value as a problem.
+    /// Reads the side from a game's tag `Orientation`. Reports any other value as a problem, unless it is empty,
+    /// `?` or `*`.
     fn orientation(&mut self, tags: &[TagPair<'t>]) -> Option<Color> {
         let pair = tags.iter().find(|pair| pair.name.eq_ignore_ascii_case(b"Orientation"))?;
         match pair.text().trim().to_lowercase().as_str() {

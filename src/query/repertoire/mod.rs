@@ -68,8 +68,8 @@ pub struct Repertoire {
     pub is_side_given: bool,
     /// Number of different positions in the repertoire.
     pub positions: u64,
-    /// The lines of the repertoire, in the order of its text: each from a start position to the last move of
-    /// a variation. No line is the beginning of another.
+    /// The lines of the repertoire, depth first: each from a start position to the last move of a main line
+    /// or variation. No line is the beginning of another.
     pub lines: Vec<RepertoireLine>,
     /// Opponent moves outside the repertoire, the most frequent first. Moves that are rarer than the request
     /// demands are omitted.
@@ -388,8 +388,8 @@ impl RepertoireQuery<'_> {
     /// such moves.
     fn most(&self, mut found: Vec<(&RepertoirePosition, MoveCode, Score)>) -> (Vec<Departure>, u64) {
         found.retain(|(place, _, score)| self.is_frequent(*score, place));
-        // The sort is stable: moves with equal keys stay in the order in which their positions first occur in
-        // the text.
+        // The sort is stable: moves with equal keys stay in the order in which their positions first occur
+        // depth first.
         sort_by_key(&mut found, |(place, _, score)| (Reverse(score.games), self.book.nodes[place.node].ply));
         let count = found.len() as u64;
         let departure = |(place, code, score): (&RepertoirePosition, MoveCode, Score)| {
@@ -467,7 +467,8 @@ struct RepertoirePosition {
 #[derive(Default)]
 struct RepertoirePositions {
     places: Vec<RepertoirePosition>,
-    /// All nodes, depth first, in the order of the text; each with the index of its position in `places`.
+    /// All nodes, depth first, children in the order of the text; each with the index of its position in
+    /// `places`.
     nodes: Vec<(usize, usize)>,
     by_node: HashMap<usize, usize>,
     by_fen: HashMap<String, usize>,
@@ -520,8 +521,8 @@ impl RepertoirePositions {
     }
 }
 
-/// The latest games that followed a repertoire, up to a maximum number. Each game is stored with its deepest
-/// position, which is recorded first.
+/// The latest games that followed a repertoire, up to a maximum number. Each game is stored with the deepest
+/// repertoire position that it reached, which is recorded first.
 struct Latest {
     most: usize,
     /// By day and game.

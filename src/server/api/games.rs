@@ -52,10 +52,10 @@ pub(super) const ROUTES: &[Route] = &[
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct Page<'h> {
-    /// The games, each with the position where it matches.
+    /// The hits: for each, the game and the position where it matches.
     games: Vec<FoundPosition<'h>>,
-    /// Numbers of hits and games on this page, and of all hits and games of the query. `null` if there are no
-    /// games, and on all pages but the first.
+    /// Numbers of hits and games on this page and, if known, of all hits and games of the query. `null` if there
+    /// are no games, and on all pages but the first.
     total: Option<Total>,
     /// Value of the parameter `cursor` for the next page; `null` on the last page.
     next_cursor: Option<String>,

@@ -16,7 +16,7 @@ use crate::store::{Catalog, Database, Error, Result};
 
 /// The maximum size of a request body, and also of the statement in it, in bytes.
 const STATEMENT: usize = 64 << 10;
-/// The maximum number and size of the rows in an answer.
+/// The maximum number of rows in an answer, and their approximate maximum total size in bytes.
 const LIMITS: SqlLimits = SqlLimits { rows: 1000, bytes: 4 << 20 };
 
 /// The maximum size of a value in bytes. SQLite cannot interrupt a function call; with values of this size, an
@@ -60,8 +60,8 @@ const FUNCTIONS: [&str; 6] =
 
 /// Functions that take a tenth of a second with two long texts.
 const SLOW: [&str; 4] = ["like", "glob", "instr", "replace"];
-/// The maximum number of calls of slow functions in a statement. SQLite can interrupt a statement between rows,
-/// but not between the calls for one row.
+/// The maximum number of places at which a statement, including the views it reads, calls a slow function. SQLite
+/// can interrupt a statement between rows, but not between the calls for one row.
 const SLOW_CALLS: usize = 40;
 
 /// The maximum product of the number of copies of WITH tables and the number of words of a statement. SQLite

@@ -14,8 +14,8 @@ use crate::parallel::lock;
 /// The minimum time for which an idle connection is kept, even if there are too many connections.
 const MIN_IDLE: Duration = Duration::from_secs(1);
 /// The maximum share of the connection limit for idle connections of one origin, as a divisor. When all slots
-/// are in use, an origin that exceeds this share yields to other origins: a new connection closes one of its
-/// idle connections at once, regardless of [`MIN_IDLE`].
+/// are in use, an origin that exceeds this share yields to other origins: their new connections close idle
+/// connections of this origin at once, regardless of [`MIN_IDLE`].
 const MAX_IDLE_SHARE: usize = 8;
 /// The maximum number of bytes of unread answers, for all connections together.
 const MAX_UNREAD: u64 = 256 << 20;
@@ -45,8 +45,8 @@ pub(super) struct Connection {
 
 #[derive(Default)]
 struct State {
-    /// Since when the server has waited for the client: for a request or its body, or for the reading of an
-    /// answer. `None` if it does not wait for the client.
+    /// Since when the server has waited for the client to send a request or its body, or to read an answer.
+    /// `None` if it does not wait for the client.
     waits: Option<Instant>,
     /// Whether the whole answer has been passed to the connection.
     is_handed_over: bool,

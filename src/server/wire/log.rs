@@ -20,7 +20,7 @@ const METHOD: usize = 20;
 const TARGET: usize = 2000;
 /// The maximum number of queued lines.
 const WAITING: usize = 4096;
-/// How long the server waits for the last lines when it stops.
+/// The maximum time that the server waits for the last lines when it stops.
 const END: Duration = Duration::from_millis(300);
 
 /// A request to log.

@@ -24,7 +24,8 @@ pub(crate) struct ColumnBuilder {
 struct OpenColumn {
     /// The distinct values, in any order.
     values: Vec<ColumnValue>,
-    /// For each game number, the index of its value. All later numbers have NULL.
+    /// For each game number up to the last one with an entry, the index of its value. All later numbers have
+    /// NULL.
     games: Vec<u32>,
     numbers: HashMap<i64, u32>,
     texts: HashMap<Box<str>, u32>,

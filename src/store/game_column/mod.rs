@@ -64,7 +64,7 @@ pub(crate) enum Test {
     /// NULL.
     Missing,
     /// A date with a known year, from this date on. `?` sorts after all digits, so an unknown part counts as
-    /// late enough, whatever follows.
+    /// late enough, whatever follows it.
     Since(String),
     /// A date with a known year. With zeros for its unknown digits, it must sort before this text.
     Until(String),

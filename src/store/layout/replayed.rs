@@ -324,7 +324,8 @@ impl Cursor<'_> {
         Ok(())
     }
 
-    /// Plays the next move of the game. Returns `false` if there is none.
+    /// Plays the next move of the game. Returns `false` if there is none or, unless the table is strict, if it
+    /// cannot be played.
     fn advance(&mut self) -> Result<bool> {
         let game = self.game.as_mut().expect("a cursor at a row has a game");
         match game.advance() {

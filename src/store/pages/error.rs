@@ -30,7 +30,7 @@ pub enum BtreeError {
         reason: &'static str,
     },
 
-    /// The page is not the root page of an empty table or index.
+    /// The page is not the root page of an empty table or index of the expected kind.
     #[error(
         "page {root} cannot be filled: it is not the root of an empty table or index of the expected kind"
     )]

@@ -23,8 +23,8 @@ const ALIGNMENT: usize = 4096;
 #[derive(Debug)]
 pub struct PageFile {
     file: File,
-    /// The same file opened for writes that bypass the page cache; `None` if the file system does not support
-    /// this.
+    /// The same file opened for writes that bypass the page cache; `None` if the system or the file system does
+    /// not support this.
     direct: Option<File>,
     path: PathBuf,
     page_size: PageSize,
@@ -55,7 +55,8 @@ impl PageFile {
         header.first_chunk().is_some_and(|header| examine_header(header).is_ok())
     }
 
-    /// Like [`open`](Self::open), but the file can have bytes after its last page.
+    /// Like [`open`](Self::open), but does not check the length of the file, which can have bytes after its last
+    /// page.
     ///
     /// # Errors
     /// If the file cannot be opened or read, or pages cannot be appended to it.
@@ -159,7 +160,7 @@ impl PageFile {
     }
 
     /// Allocates adjacent pages: first pages for [reuse](Self::reuse), then pages at the end of the file.
-    /// Returns `wanted` pages, or fewer (at least one) if fewer available pages are adjacent.
+    /// Returns `wanted` pages, or fewer (at least one) if the next run of available pages is shorter.
     ///
     /// Each allocated page must be written, and must become part of a table or be passed to
     /// [`reuse`](Self::reuse).

@@ -227,7 +227,7 @@ impl<'p> PageView<'p> {
         self.is_leaf
             && (0..self.count).all(|index| {
                 let start = self.start(index);
-                // The length prefix of a longer row takes more than one byte.
+                // The length prefix of a row longer than 127 bytes takes more than one byte.
                 let is_next = start < end
                     && matches!(self.page[start], 3..0x80)
                     && usize::from(self.page[start]) == end - start - 1;

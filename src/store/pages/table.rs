@@ -112,8 +112,8 @@ impl TableWriter {
     }
 }
 
-/// Writes the pages above the pages in `level`, of which there must be at least one. Returns the contents of
-/// the topmost page, which is not written.
+/// Writes the pages above the pages in `level`, which must not be empty. Returns the contents of the topmost
+/// page, which is not written.
 fn write_interior(file: &PageFile, mut level: Vec<Child>) -> Result<Vec<u8>, BtreeError> {
     let size = file.page_size();
     // The maximum number of children of a page. The last child has no cell.

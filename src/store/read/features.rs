@@ -52,8 +52,9 @@ pub(crate) fn deleted_games(connection: &Connection, block: u32) -> rusqlite::Re
     Ok(deleted)
 }
 
-/// Reads the sets of this kind whose value is in the range `values` and is accepted by `is_wanted`. For each
-/// game in each of these sets, calls `see` with the value of the set and the number of the game in the block.
+/// Reads the sets of this block and kind whose value is in the range `values` and is accepted by `is_wanted`.
+/// For each game in each of these sets, calls `see` with the value of the set and the number of the game in the
+/// block.
 pub(crate) fn visit_sets(
     connection: &Connection,
     (block, kind): (u32, FeatureKind),

@@ -83,7 +83,7 @@ pub struct GameRecord {
     pub opening: Option<Opening>,
     /// The file that contains the game.
     pub source: PathBuf,
-    /// The offset of the game's text in this file, in bytes.
+    /// The offset of the game's text in the decompressed text of this file, in bytes.
     pub byte_offset: u64,
     /// The length of the game's text, in bytes.
     pub byte_length: u64,

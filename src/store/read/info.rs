@@ -60,7 +60,8 @@ pub struct SourceInfo {
     /// Size of the file's PGN text in bytes, decompressed, as far as it could be read; `null` if nothing
     /// could be read.
     pub bytes: Option<u64>,
-    /// BLAKE3 digest of the file's PGN text, in hexadecimal; `null` if the text was not read to its end.
+    /// BLAKE3 digest of the PGN text that `bytes` counts, in hexadecimal; `null` if the file was not read to its
+    /// end.
     pub digest: Option<String>,
     /// Number of games from this reading that are in the database.
     pub games: u64,
@@ -192,8 +193,8 @@ impl Database {
         self.all("read table import", IMPORT, sql, [], import)
     }
 
-    /// The number of distinct positions of all games. `imports` are all runs of the database. `None` if there are
-    /// several runs, because each run counts its own distinct positions, or if games were removed.
+    /// The number of distinct positions of all games. `imports` are all runs of the database. `None` if games
+    /// were removed or there is not exactly one run, because each run counts its own distinct positions.
     ///
     /// # Errors
     /// Errors of SQLite.

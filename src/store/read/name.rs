@@ -172,7 +172,7 @@ impl Named {
 }
 
 impl Database {
-    /// Passes all names from `from` on, with their ids, to `visit`, in the order of their bytes. Stops when
+    /// Passes all names from `from` on, in the order of their bytes, to `visit`, each with its id. Stops when
     /// `visit` returns `false`.
     pub(crate) fn walk_names_from(
         &self,

@@ -94,9 +94,9 @@ impl Snapshot {
         sum().map_err(|source| self.failed(source))
     }
 
-    /// Fails if the counts of games in the rows of `source` do not add up to the number of games. Also fails if
-    /// the counts in the rows of `import` do not, or if the database [has orphans](Self::has_orphans). In all
-    /// these cases, somebody has changed rows through SQL.
+    /// Fails if the counts of games in the rows of `source`, or those in the rows of `import`, do not add up to
+    /// the number of games. Also fails if the database [has orphans](Self::has_orphans). In all these cases,
+    /// somebody has changed rows through SQL.
     ///
     /// # Errors
     /// [`ErrorKind::CountsDiffer`]; errors of SQLite.

@@ -215,7 +215,7 @@ fn has_attached(database: &Database) -> bool {
 /// Tables, views and functions of a database.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Catalog {
-    /// Tables and views by name, except SQLite's own.
+    /// Tables and views, except SQLite's own, in alphabetical order.
     pub relations: Vec<Relation>,
     /// Names of the SQL functions, in alphabetical order.
     pub functions: Vec<String>,
@@ -378,7 +378,7 @@ fn texts(connection: &Connection, sql: &str) -> rusqlite::Result<Vec<String>> {
     read_rows(&mut connection.prepare(sql)?, [], |row| row.get(0))
 }
 
-/// Tables and views by name, except SQLite's own.
+/// Tables and views, except SQLite's own, in alphabetical order.
 fn relations(connection: &Connection) -> rusqlite::Result<Vec<Relation>> {
     let mut relations: Vec<Relation> = Vec::new();
     let mut columns = connection.prepare(

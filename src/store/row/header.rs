@@ -1,4 +1,4 @@
-//! Batches of rows of the small tables.
+//! Batches of rows of `game`, its side tables and the other small tables.
 
 use rusqlite::Connection;
 
@@ -20,8 +20,8 @@ pub(crate) struct SideTable {
     pub(crate) key: usize,
     /// Returns how many rows a batch has for the table.
     pub(crate) len: fn(&HeaderBatch) -> usize,
-    /// Returns the value at a row index and a column index of these rows; `None` if the row, the column or the
-    /// value is missing.
+    /// Returns the value at a row index and a column index of these rows; `None` if there is no such row, column
+    /// or text.
     pub(crate) cell: for<'b> fn(&'b HeaderBatch, usize, usize) -> Option<Cell<'b>>,
 }
 
@@ -31,11 +31,12 @@ impl SideTable {
     }
 }
 
-/// Declares the batch of the small tables, with one line per side table of `game`: the field with the table's
-/// rows, and the type of a row.
+/// Declares `HeaderBatch`, with one line per side table of `game`: the field with the table's rows, and the
+/// type of a row.
 macro_rules! header_batch {
     ($($(#[$meta:meta])* $side:ident: $row:ident,)*) => {
-        /// Rows of the small tables, in the order of the games. Texts in rows are ranges of the field `text`.
+        /// Rows of `game`, its side tables and the other small tables, in the order of the games. Texts in rows are
+        /// ranges of the field `text`.
         #[derive(Debug, Default)]
         pub struct HeaderBatch {
             /// Rows of `game`.

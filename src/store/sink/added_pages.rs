@@ -97,12 +97,12 @@ impl<'d> AddedPages<'d> {
     }
 
     /// Builds trees of `game_position` and `move_eval` with the new leaves appended. If many rows are to be
-    /// removed, rewrites the leaves that contain them.
-    fn change_games(&mut self, pages: &PageTransaction<'_>) -> Result<ChangedGames> {
+    /// removed, rewrites the leaves that contain them, and also returns the removed rows.
+    fn change_games(&mut self, pages: &PageTransaction<'_>) -> Result<(NewTrees, Option<LeftOut>)> {
         let (positions, evals) = take_in_order(&mut self.leaves);
         let games = self.leaving.games;
         let leaves_out = !games.is_empty() && is_merging_quicker(self.rows, self.leaving.positions);
-        let (mut trees, mut left_out): (_, Vec<(GameId, u32)>) = (Vec::new(), Vec::new());
+        let (mut trees, mut left_out) = (NewTrees::new(), LeftOut::new());
         for (table, leaves) in [("game_position", positions), ("move_eval", evals)] {
             let is_view = self.database.layout() == Layout::Compact && table == "game_position";
             let has_new = leaves.iter().any(|segment| !segment.is_empty());
@@ -122,7 +122,7 @@ impl<'d> AddedPages<'d> {
             };
             trees.push((root, tree));
         }
-        Ok(ChangedGames { trees, left_out: leaves_out.then_some(left_out) })
+        Ok((trees, leaves_out.then_some(left_out)))
     }
 
     /// Rewrites or extends `game_position` and `move_eval`. Writes the level of `occurrence` and the indexes of
@@ -135,7 +135,7 @@ impl<'d> AddedPages<'d> {
         sorted: &S,
     ) -> Result<(), S::Error> {
         let leaving = self.leaving;
-        let ChangedGames { trees, left_out } = self.change_games(&pages)?;
+        let (trees, left_out) = self.change_games(&pages)?;
         // The indexes are rewritten only if games are added, and if enough rows are added or removed.
         let added = sorted.count_new();
         let is_worth = added > 0 && is_merging_quicker(self.rows, added + leaving.positions);
@@ -219,14 +219,10 @@ fn build_trees<S: SortedOccurrences>(
     Ok((written?, built?))
 }
 
-/// The changes of `game_position` and `move_eval`.
-struct ChangedGames {
-    /// The changed trees, each with the number of its root page.
-    trees: Vec<(PageNumber, RebuiltTree)>,
-    /// The games whose rows in `game_position` were removed while the tables were rewritten, each with the
-    /// number of these rows; `None` if the tables were not rewritten.
-    left_out: Option<Vec<(GameId, u32)>>,
-}
+/// Changed trees, each with the number of its root page.
+type NewTrees = Vec<(PageNumber, RebuiltTree)>;
+/// The games whose rows in `game_position` are already removed, each with the number of these rows.
+type LeftOut = Vec<(GameId, u32)>;
 
 /// An existing index of `game`, and an index of the new games to merge into the existing index.
 struct GameIndex {

@@ -133,7 +133,7 @@ const COUNT_DISTINCT: &str =
 pub struct RepairCounts {
     /// Rows that were removed because their game or source is missing.
     pub rows: u64,
-    /// References to missing names, openings or games that were replaced with NULL.
+    /// References replaced with NULL because the name, opening or game is missing.
     pub cleared: u64,
     /// Games whose number of plies was corrected.
     pub ply_counts: u64,

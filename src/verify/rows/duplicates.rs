@@ -13,9 +13,9 @@ use crate::verify::rows::{Batch, Reader, StoredDuplicate, first_difference, show
 use crate::verify::source::{Texts, piece};
 use crate::verify::{Check, Collector, Duplicates, MissingIds, RowId};
 
-/// Reads the next skipped games of a source that are in the sample, in the order of their texts. The place from
-/// which to read is an offset in the source, with the index of the first row at or after this offset. The index
-/// counts all rows of the table.
+/// Reads the next skipped games of a source that are in the sample, in the order of their texts. Reading
+/// starts at the offset `from` in the source. `number` is the index, among all rows of the table, of the first row
+/// at or after this offset.
 pub(crate) fn read_skipped(
     check: &Check<'_>,
     connection: &Connection,

@@ -59,7 +59,7 @@ pub(crate) fn compare_columns(reader: Reader<'_>, block: i64) -> rusqlite::Resul
             let found = "column `cells` does not contain the distinct values of the games in this block";
             findings.about(WrongValue, COLUMNS, row_id(), found);
         } else if cells.get::<&[u8]>("games")? != games {
-            let found = "column `games` differs from the column of `game` that it copies";
+            let found = "column `games` does not match the values in the table `game`";
             findings.about(WrongValue, COLUMNS, row_id(), found);
         }
     }

@@ -7,7 +7,8 @@ use std::process::{Command, Stdio};
 use super::corpus::Corpus;
 use crate::needs::python_with_chess;
 
-/// Asserts that the columns of the first `most` bytes of a collection agree with the tags, in at least `values` values.
+/// Asserts that the columns of `game` agree with the tags, for the games in the first `most` bytes of a collection. At
+/// least `values` values must have been compared.
 pub(crate) fn agree(name: &str, most: usize, values: u64) {
     let Some(python) = python_with_chess() else { return };
     let Some(corpus) = Corpus::new(name, most) else { return };

@@ -20,7 +20,8 @@ impl Style {
         Self { ink: "#d8dee9".into(), paper: None }
     }
 
-    /// Applies an escape sequence, given as the part between `ESC [` and `m`: a reset, or one of the 256 colours.
+    /// Applies an escape sequence, given as the part between `ESC [` and `m`: a reset, or a text or background colour of
+    /// the 6 × 6 × 6 cube.
     fn set(&mut self, sequence: &str) {
         match sequence.split(';').collect::<Vec<_>>()[..] {
             ["0"] => *self = Self::plain(),

@@ -60,7 +60,8 @@ fn naive(pattern: &str, fen: &str) -> bool {
         && sides.all(|(required, side)| required == side)
 }
 
-/// A sign that matches a square, or nearly matches it.
+/// A sign of a pattern, chosen by `choice`. Most signs match the square or a run of squares that contains it; a few do
+/// not match.
 fn sign(square: u8, choice: u8) -> String {
     let letter = char::from(square);
     match choice % 16 {

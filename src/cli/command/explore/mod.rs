@@ -174,7 +174,8 @@ fn no_depth() -> anyhow::Error {
     wrong_value("--format dot draws a tree, so give its depth too: --depth 4 --format dot")
 }
 
-/// The lengths of the lists of games. Unless lengths are given, tables have shorter lists than JSON.
+/// The lengths of the lists of games. Unless lengths are given, tables have shorter lists than JSON. Other formats have
+/// no lists.
 fn lists(args: &ExploreArgs) -> ListLengths {
     let (top, recent) = match args.format {
         ExploreFormat::Table => (LISTED, LISTED),

@@ -13,7 +13,8 @@ use crate::cli::terminal::note;
 /// The width of the table without its bars, with shortened opening names.
 const WIDTH_WITHOUT_BAR: usize = 80;
 
-/// Writes a tree in the requested format. Prints a note if the tree was cut or has no moves.
+/// Writes a tree in the requested format. Prints a note if the tree was cut, or if games reached its first position
+/// but it has no moves.
 pub(super) fn write(args: &ExploreArgs, explore: &ExploreQuery<'_>, tree: &MoveTree) -> anyhow::Result<()> {
     if tree.is_cut {
         note(&format!(

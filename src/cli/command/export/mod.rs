@@ -174,7 +174,7 @@ fn note_sample(sample: &Sample, positions: u64) {
         let (positions, most) = (counted(positions, "position"), sample.per_game);
         note(&format!("only {positions} could be chosen, at most {most} per game; --per-game N allows more"));
     }
-    note(&format!("chosen with --seed {}", sample.seed));
+    note(&format!("the positions were chosen with --seed {}", sample.seed));
 }
 
 /// Prints how many of the written games are incomplete in the database.
@@ -252,7 +252,7 @@ impl Exporter<'_> {
         choose_games(database, choice, |game| {
             self.check_stop()?;
             // A query can return an id greater than that of the last game. Reading a game with such an id
-            // fails with the right error.
+            // fails with the error for a missing game.
             if last < Some(game) {
                 database.game(game)?;
             }

@@ -22,7 +22,8 @@ use crate::cli::terminal::Interrupts;
 /// Runs statements and prints their rows as they are found.
 ///
 /// # Errors
-/// If a statement is invalid SQL, would change something without permission, or fails.
+/// If the database or the input cannot be read, or there is nothing to run. If a statement is invalid SQL, would change
+/// something without permission, or fails.
 pub(crate) fn run(args: &SqlArgs) -> anyhow::Result<()> {
     refuse_statement(&args.database)?;
     let (lock, database) = if args.write {
@@ -63,7 +64,7 @@ fn refuse_statement(database: &Path) -> anyhow::Result<()> {
 /// A reader of statements, and its name in messages. Statements from the command line need no name.
 type Input = (Box<dyn BufRead>, Option<String>);
 
-/// The source of statements that the arguments choose; `None` for a prompt.
+/// The reader of statements, chosen by the arguments; `None` for a prompt.
 fn input(args: &SqlArgs) -> anyhow::Result<Option<Input>> {
     let stdin = io::stdin();
     Ok(Some(match (&args.file, &args.query) {

@@ -24,7 +24,8 @@ const HISTORY: usize = 1000;
 /// Reads statements and commands and runs them until the user quits.
 ///
 /// # Errors
-/// If the terminal or the history file cannot be used; errors of statements are printed.
+/// If the terminal or the history file cannot be used; also those of [`Session::finish`]. Errors of statements are
+/// printed.
 pub(crate) fn run(mut session: Session, history: Option<&Path>) -> anyhow::Result<()> {
     let config = Config::builder().completion_type(CompletionType::List).max_history_size(HISTORY)?.build();
     let mut editor = Editor::with_config(config).context("cannot use the terminal")?;

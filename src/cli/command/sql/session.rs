@@ -45,7 +45,7 @@ pub(crate) struct Session {
 /// How to continue after a [`Piece`] of a script, or after the whole script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flow {
-    /// Continue; `ran` is false if there were only comments.
+    /// Continue; `ran` is false if there was nothing to run.
     Continue { ran: bool },
     /// Quit.
     Leave,
@@ -138,8 +138,8 @@ impl Session {
         Ok(ran)
     }
 
-    /// Runs a statement, and prints its rows and the number of changed rows. If `is_next` is true, separates
-    /// the rows from those of an earlier statement.
+    /// Runs a statement, and prints its rows and how much it changed: rows, the schema or both. If `is_next` is
+    /// true, separates the rows from those of an earlier statement.
     fn statement(&self, query: &mut Query<'_>, is_next: bool) -> anyhow::Result<()> {
         let columns: Vec<_> = query.columns().into_iter().map(str::to_owned).collect();
         let columns: Vec<_> = columns.iter().map(String::as_str).collect();
@@ -190,7 +190,7 @@ impl Session {
                 bail!("a parameter without a name: write :name instead of ?, and give --param name=VALUE")
             };
             self.parameters.get(name).cloned().ok_or_else(|| {
-                anyhow!("no value for {parameter}; give --param {name}=VALUE, or .parameter set {name} VALUE")
+                anyhow!("no value for {parameter}; give --param {name}=VALUE, or use the command `.parameter set {name} VALUE`")
             })
         };
         parameters.iter().map(value).collect()

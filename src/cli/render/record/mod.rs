@@ -370,7 +370,7 @@ impl Sheet<'_> {
 
 /// Bars for performances.
 struct Chart {
-    /// The ratings at which the bars begin and end.
+    /// The ratings that an empty bar and a full bar show.
     first: i32,
     last: i32,
 }

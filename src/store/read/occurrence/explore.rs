@@ -21,7 +21,8 @@ pub struct Continuation {
     pub code: MoveCode,
     /// The results of the games that continued with this move.
     pub results: ResultCounts,
-    /// The score of the chosen side in the games that continued with this move; empty if no side was chosen.
+    /// The score of the chosen side against rated opponents in the games that continued with this move; empty if
+    /// no side was chosen.
     pub rated: RatedScore,
     /// If only one of the games with a result continued with this move: this game.
     pub only_game: Option<Box<Hit>>,
@@ -30,13 +31,14 @@ pub struct Continuation {
 /// The games that reached a position: their results, and the moves that they played there.
 ///
 /// A game counts once, even if it returned to the position. Games without a result are counted only in
-/// `unfinished`.
+/// `unfinished`, and are not listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PositionCounts {
     /// The results of the games that reached the position, including games that played no move from there.
     /// The first and the last year are those of the games that played a move from there.
     pub results: ResultCounts,
-    /// The score of the chosen side in the games that reached the position; empty if no side was chosen.
+    /// The score of the chosen side against rated opponents in the games that reached the position; empty if no
+    /// side was chosen.
     pub rated: RatedScore,
     /// The number of games that reached the position and have no result.
     pub unfinished: u64,

@@ -35,8 +35,8 @@ pub struct ReachedGame {
 }
 
 impl ReachedGame {
-    /// The game with this number in a block; `None` if the game does not exist. If somebody deleted a game
-    /// through SQL, the sets still contain it.
+    /// The game with this number in a block; `None` if the game does not exist or has an invalid result. If
+    /// somebody deleted a game through SQL, the sets still contain it.
     #[inline]
     pub(super) fn of(outcomes: &Outcomes, block: u32, number: u16, played: Option<MoveCode>) -> Option<Self> {
         let result = outcomes.result(number)?;

@@ -22,7 +22,7 @@ pub(crate) struct PlayerMatcher<'f> {
 struct Wanted {
     /// The longest of the typed words. Every matching name contains this word or one of `surnames`.
     longest: Finder<'static>,
-    /// All typed letters, folded. A name matches if it contains them, beginning at the first letter of a
+    /// The typed text, folded. A name matches if it contains this text, beginning at the first letter of a
     /// word.
     beginning: Finder<'static>,
     /// The typed words.
@@ -59,8 +59,8 @@ impl Wanted {
             .any(|word| word.find(buffer.as_bytes()).is_some())
     }
 
-    /// Whether the name `original` matches. `name` contains the folded letters of `original`. This function
-    /// splits `name` into words if necessary.
+    /// Whether the name `original` matches. `name.folded` must be `original`, folded. This function splits
+    /// `name` into words if necessary.
     fn fits(&self, original: &str, name: &mut PlayerWords) -> bool {
         name.has_word_like(&self.words, &self.beginning) || {
             let text = name.folded.as_bytes();
