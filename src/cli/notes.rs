@@ -209,7 +209,9 @@ pub(crate) fn note_skipped(database: &Database, selection: &Selection) -> anyhow
 /// For a filter that excludes all games: which values of its field the games have, as text.
 fn alternative_text(field: &str, instead: AlternativeValues, option: &str) -> String {
     match instead {
-        AlternativeValues::Dates(Some((first, last))) => format!("the games are from {first} to {last}"),
+        AlternativeValues::Dates(Some((first, last))) => {
+            format!("the games in the database are from {first} to {last}")
+        }
         AlternativeValues::Dates(None) => "no game has a date".to_owned(),
         AlternativeValues::NoRatings => "no game has the ratings of both players".to_owned(),
         AlternativeValues::NoEvaluations => {

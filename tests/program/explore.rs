@@ -372,17 +372,17 @@ fn the_filter_that_excludes_all_games_is_named() {
     let reported = |options: &[&str]| sample.run_with(&[&["--moves", "1. d4"], options].concat()).stderr;
     insta::assert_snapshot!(reported(&["--elo-min", "1900", "--since", "2200"]), @"
     pgndex: note: no game that passes the filters reached this position: rnbqkbnr/pppppppp/8/8/3P4/8/PPP1PPPP/RNBQKBNR b KQkq -
-    pgndex: note: the games are from 2023.??.?? to 2025.01.01
+    pgndex: note: the games in the database are from 2023.??.?? to 2025.01.01
     pgndex: note: there would be 1 game without --since
     ");
     insta::assert_snapshot!(reported(&["--since", "2200"]), @"
     pgndex: note: no game that passes the filters reached this position: rnbqkbnr/pppppppp/8/8/3P4/8/PPP1PPPP/RNBQKBNR b KQkq -
-    pgndex: note: the games are from 2023.??.?? to 2025.01.01
+    pgndex: note: the games in the database are from 2023.??.?? to 2025.01.01
     ");
     insta::assert_snapshot!(reported(&["--since", "2200", "--elo-min", "3000"]), @"
     pgndex: note: no game that passes the filters reached this position: rnbqkbnr/pppppppp/8/8/3P4/8/PPP1PPPP/RNBQKBNR b KQkq -
     pgndex: note: --elo-min applies to both players; the highest value that matches a game is 1990
-    pgndex: note: the games are from 2023.??.?? to 2025.01.01
+    pgndex: note: the games in the database are from 2023.??.?? to 2025.01.01
     ");
     insta::assert_snapshot!(reported(&["--result", "*", "--variant", "Atomic", "--plies-max", "1000"]), @"
     pgndex: note: no game that passes the filters reached this position: rnbqkbnr/pppppppp/8/8/3P4/8/PPP1PPPP/RNBQKBNR b KQkq -

@@ -115,7 +115,7 @@ fn one_side_sees_its_score() {
     assert_eq!(run.status, 2);
     insta::assert_snapshot!(workspace.run_with(&["--player", "=A", "--side", "white", "--since", "2010"]).stderr, @"
     pgndex: note: no game that passes the filters reached this position: rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -
-    pgndex: note: the games are from 2001.01.01 to 2003.05.05
+    pgndex: note: the games in the database are from 2001.01.01 to 2003.05.05
     pgndex: note: there would be 2 games without --since
     ");
 }

@@ -488,8 +488,11 @@ fn empty_results_have_the_right_explanation() {
     let command = ["repertoire", "games.db", "mine.pgn", "--side", "white", "--since", "2030"];
     assert!(reported(&command).contains("no game passes the filters"));
     for (arguments, expected) in [
-        (&["find", "games.db", "--since", "2050"][..], "note: the games are from 1"),
-        (&["export", "games.db", "-f", "PGN", "--until", "1500"], "note: the games are from 1"),
+        (&["find", "games.db", "--since", "2050"][..], "note: the games in the database are from 1"),
+        (
+            &["export", "games.db", "-f", "PGN", "--until", "1500"],
+            "note: the games in the database are from 1",
+        ),
         (&["find", "games.db", "--elo-min", "2500"], "note: no game has the ratings of both players\n"),
         (&["explore", "games.db", "--variant", "x"], "note: no game has the tag Variant\n"),
         (&["find", "games.db", "--speed", "blitz"], "note: no game has a known speed, "),
@@ -666,7 +669,11 @@ fn unknown_dates_are_not_the_latest() {
         ["????.??.??", "2024.??.??", "2024.05.01", "2023.??.??", "0000.??.??"].map(game).concat();
     let workspace = Workspace::new().indexed(&text);
     let run = workspace.run(&["find", "games.db", "--since", "2050"]);
-    assert!(run.stderr.contains("note: the games are from 2023.??.?? to 2024.05.01"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("note: the games in the database are from 2023.??.?? to 2024.05.01"),
+        "{}",
+        run.stderr
+    );
     let years = &workspace.json(&["info", "games.db"])["years"];
     assert_eq!(years, &serde_json::json!({"2023": 1, "2024": 2}));
 }

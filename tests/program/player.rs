@@ -170,7 +170,7 @@ fn an_empty_record_is_explained() {
     insta::assert_snapshot!(workspace.stderr_of(0, &["polgarr"]), @r#"pgndex: note: no player has a name that matches "polgarr"; did you mean "Polgar, Judit", "Polgar, J" or "Polgar, Zsuzsa"?"#);
     insta::assert_snapshot!(workspace.stderr_of(0, &["short", "--since", "2010", "--until", "2020"]), @"
     pgndex: note: no game of this player passes the filters
-    pgndex: note: the games are from 2001.02.03 to 2003.??.??
+    pgndex: note: the games in the database are from 2001.02.03 to 2003.??.??
     pgndex: note: there would be 2 games without --since
     ");
     insta::assert_snapshot!(workspace.stderr_of(0, &["short", "--opponent", "kasparov"]), @r#"pgndex: note: no player has a name that matches "kasparov" (--opponent)"#);
