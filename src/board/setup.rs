@@ -72,7 +72,7 @@ pub enum SetupError {
     #[error("there is text after the sixth field: '{0}'")]
     Trailing(String),
     /// A side has no king, or more than one.
-    #[error("{} has {count} kings, not 1", .color.name())]
+    #[error("{} has {count} kings instead of one", .color.name())]
     Kings {
         /// The side.
         color: Color,

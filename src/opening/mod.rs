@@ -77,7 +77,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// An invalid opening.
-    #[error("{}:{line}: {reason}; correct or remove this entry of the list", path.display())]
+    #[error("{}:{line}: {reason}; correct or remove this entry, or choose another file", path.display())]
     Line {
         /// The file.
         path: PathBuf,

@@ -44,7 +44,7 @@ mod help {
           sql          Run SQL, or show a prompt for it
           serve        Serve databases over HTTP: a web page, Lichess's explorer API, and pgndex's own API
           remove       Remove games from a database and correct all counts
-          optimize     Merge the parts that separate `index` runs added, for faster reading
+          optimize     Merge the parts added by different `index` runs, for faster look-ups
           backup       Copy a database, while others continue to read and write it
           verify       Check whether a database is sound; changes and repairs nothing
           repair       Make the tables consistent again after another program changed rows
@@ -951,7 +951,7 @@ mod game {
         ");
         insta::assert_snapshot!(damage("UPDATE game SET start_fen = '8/8/8/8/8/8/8/8 w - -' WHERE game_id = 3"), @r#"
         pgndex: error: game 3: start_fen "8/8/8/8/8/8/8/8 w - -" is not a legal position; check the database with `pgndex verify`
-          because: White has 0 kings, not 1
+          because: White has 0 kings instead of one
         "#);
     }
 }

@@ -109,7 +109,7 @@ fn an_invalid_list_of_openings_is_reported_before_the_import() {
     let Run { status, stdout: out, stderr: err } =
         workspace.run(&["index", "--openings", "my.tsv", "a.db", "a.pgn"]);
     assert_eq!((status, out.as_str()), (1, ""));
-    insta::assert_snapshot!(err, @"pgndex: error: my.tsv:2: 2.d5: illegal move in rnbqkbnr/ppp1pppp/8/3p4/3P4/8/PPP1PPPP/RNBQKBNR w KQkq - 0 2; correct or remove this entry of the list");
+    insta::assert_snapshot!(err, @"pgndex: error: my.tsv:2: 2.d5: illegal move in rnbqkbnr/ppp1pppp/8/3p4/3P4/8/PPP1PPPP/RNBQKBNR w KQkq - 0 2; correct or remove this entry, or choose another file");
     let Run { status, stderr: err, .. } =
         workspace.run(&["index", "--openings", "none.tsv", "a.db", "a.pgn"]);
     assert_eq!(status, 1);

@@ -97,7 +97,7 @@ fn the_side_of_a_repertoire_is_recognised() {
     // If one side has several moves and the other only one each, the repertoire is for the latter.
     insta::assert_snapshot!(compare("1. e4 e5 (1... c6) 2. Nf3 *", &[]), @"
     For White: 2 lines, 5 positions
-    line  games  score    most often left by (games)  moves
+    line  games  score    frequent departure (games)  moves
     ───────────────────────────────────────────────────────────────────────
        1      1  100.0 %                              1. e4 e5 2. Nf3
        2      0                                       … 1... c6 (no answer)
@@ -106,7 +106,7 @@ fn the_side_of_a_repertoire_is_recognised() {
     ");
     insta::assert_snapshot!(compare("1. e4 (1. d4 d5) e5 *", &[]), @"
     For Black: 2 lines, 5 positions
-    line  games  score  most often left by (games)  moves
+    line  games  score  frequent departure (games)  moves
     ────────────────────────────────────────────────────────
        1      1  0.0 %                              1. e4 e5
        2      0                                     1. d4 d5
@@ -115,7 +115,7 @@ fn the_side_of_a_repertoire_is_recognised() {
     ");
     insta::assert_snapshot!(compare("[Orientation \"Black\"]\n\n1. e4 e5 (1... c6) 2. Nf3 *", &[]), @"
     For Black: 2 lines, 5 positions
-    line  games  score  most often left by (games)  moves
+    line  games  score  frequent departure (games)  moves
     ───────────────────────────────────────────────────────────────────────────
        1      1  0.0 %                              1. e4 e5 2. Nf3 (no answer)
        2      0                                     … 1... c6
@@ -123,7 +123,7 @@ fn the_side_of_a_repertoire_is_recognised() {
     ");
     insta::assert_snapshot!(compare("1. e4 e5 (1... c6) 2. Nf3 (2. d4) *", &[]), @"
     For White: 3 lines, 6 positions
-    line  games  score    most often left by (games)  moves
+    line  games  score    frequent departure (games)  moves
     ───────────────────────────────────────────────────────────────────────
        1      1  100.0 %                              1. e4 e5 2. Nf3
        2      0                                       … 2. d4
@@ -133,7 +133,7 @@ fn the_side_of_a_repertoire_is_recognised() {
     ");
     insta::assert_snapshot!(compare("1. e4 e5 (1... c6) 2. Nf3 (2. d4) Nc6 *", &["--side", "black"]), @"
     For Black: 3 lines, 7 positions
-    line  games  score  most often left by (games)  moves
+    line  games  score  frequent departure (games)  moves
     ───────────────────────────────────────────────────────────────────
        1      1  0.0 %                              1. e4 e5 2. Nf3 Nc6
        2      0                                     … 2. d4 (no answer)
@@ -184,7 +184,7 @@ fn unreadable_text_is_reported() {
     );
     insta::assert_snapshot!(printed(&workspace.run_with(&["--white", "nobody"])), @r#"
     For White: 2 lines, 6 positions
-    line  games  score  most often left by (games)  moves
+    line  games  score  frequent departure (games)  moves
     ────────────────────────────────────────────────────────────────
        1      0                                     1. e4 e5 2. Nf3
        2      0                                     … 1... c5 2. Nf3

@@ -218,7 +218,7 @@ fn annotations() -> impl TypedValueParser<Value = Annotations> {
     described_one_of([
         (
             "all",
-            "Clocks, times used, evaluations, comments, other commands in comments, glyphs and variations",
+            "Clocks, times used, evaluations, comments, other comment commands (such as [%csl]), glyphs and variations",
             Annotations::All,
         ),
         ("numbers", "Clocks, times and evaluations of the main line", Annotations::Numbers),

@@ -89,7 +89,7 @@ pub(crate) struct MaintenanceArgs {
     pub(crate) report: ReportArgs,
 }
 
-/// Merge the parts that separate `index` runs added, for faster reading
+/// Merge the parts added by different `index` runs, for faster look-ups
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Each run of `index` adds its games as a separate part. `optimize` merges all parts, and drops the positions of removed \

@@ -13,7 +13,7 @@ use crate::cli::args::{one_of, within};
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 By default, only programs on this machine can connect; --listen changes that. The server never changes the \
-contents of a database. Games can be added meanwhile, and appear immediately. On Ctrl-C or SIGTERM it \
+contents of a database. You can add games while the server runs; they appear immediately. On Ctrl-C or SIGTERM it \
 finishes open requests and exits. /health and /metrics are for monitoring.
 
 Examples:
@@ -41,7 +41,7 @@ pub(crate) struct ServeArgs {
     /// Let everybody who can reach the address read the databases
     #[arg(long)]
     public: bool,
-    /// Let pages of other hosts read the answers of the explorer API
+    /// Let web pages of other origins read the answers of the explorer API
     #[arg(long)]
     cors: bool,
     /// Threads that answer requests, at most 64 [default: one per processor, from 2 to 16].

@@ -193,7 +193,7 @@ fn write_all_lines(lines: &[RepertoireLine], limit: usize) -> anyhow::Result<()>
 
 /// Writes lines, numbered from `first`, and below them the number of hidden lines.
 fn write_lines(lines: &[RepertoireLine], first: usize, has_names: bool, hidden: u64) -> anyhow::Result<()> {
-    let mut columns = vec!["line", "games", "score", "most often left by (games)", "moves"];
+    let mut columns = vec!["line", "games", "score", "frequent departure (games)", "moves"];
     if has_names {
         columns.insert(1, "from");
     }

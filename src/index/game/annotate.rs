@@ -426,7 +426,7 @@ impl Annotator {
         }
         let (kind, offset, ply) = (ProblemKind::UnknownToken, end - word.len(), level.place.ply);
         let message =
-            format!("in a variation: \"{}\" is not part of movetext: ignored", shown(word).escape_debug());
+            format!("in a variation: \"{}\" is not valid movetext; ignored", shown(word).escape_debug());
         self.problems.push(AnnotationProblem { kind, offset, ply, word_end: Some(end), message });
     }
 

@@ -312,7 +312,7 @@ impl ChunkParser<'_> {
         if self.doubtful.is_none() && may_be_move(&shown) {
             self.doubtful = Some(SuspectWord { word: shown.clone().into_owned(), offset });
         }
-        let message = format!("\"{}\" is not part of movetext: ignored", shown.escape_debug());
+        let message = format!("\"{}\" is not valid movetext; ignored", shown.escape_debug());
         self.problem_here(batch, ProblemKind::UnknownToken, offset, Some(&shown), &message);
     }
 }

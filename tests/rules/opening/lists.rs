@@ -134,7 +134,7 @@ fn a_directory_expands_to_its_lists_by_name() {
 #[test]
 fn errors_have_path_and_line() {
     let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
-    let correct = "; correct or remove this entry of the list";
+    let correct = "; correct or remove this entry, or choose another file";
     for (text, expected) in [
         (
             "eco\tname\tpgn\nA00\tx\t1. b4\n\nA00\ty\t1. b5\n",
@@ -162,10 +162,7 @@ fn errors_have_path_and_line() {
             "list:4: 1...Ke7: illegal move in rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1",
         ),
         ("[ECO \"A00\"]\n[Opening \"x\"]\n\n1. b4 *\n\n[Opening \"y\"]\n\n1. g4 *\n", "list:6: no ECO code"),
-        (
-            "[ECO \"A00\"]\n[Opening \" \"]\n\n1. b4 *\n",
-            "list:1: this game has no Opening tag, so the file may not be a list of openings",
-        ),
+        ("[ECO \"A00\"]\n[Opening \" \"]\n\n1. b4 *\n", "list:1: this game has no Opening tag"),
         (
             "[ECO \"A00\"]\n[Opening \"x\n\n1. b4 *\n",
             "list:2: a tag pair without its closing quote and bracket",
