@@ -507,7 +507,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
             "source-text game game_id 3: white_elo is 2000, expected NULL",
             "wrong-count level_continuation level 1, key ",
             "wrong-count level_position level 1, key ",
-            "wrong-value game_column name 'white_elo', block 0: column `cells` does not contain the distinct values",
+            "wrong-value game_column name 'white_elo', block 0: column `cells` differs from the list of distinct values",
         ],
     ),
     (

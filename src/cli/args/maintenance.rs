@@ -119,10 +119,10 @@ Numbers of removed games are not used again. The file does not shrink, and may g
 later use its free pages. --shrink makes it smaller.
 
 If `index` skipped duplicates of a removed game, one of them is added now. Its file must be unchanged, \
-except for text added at the end. With --games, the filters apply to the added games too, and remove those that match.
+except for text added at the end. With --games, added games that match the filters are removed too.
 
 A file removed with --source can be indexed again. Games removed with --games or --sql are not added again \
-from their file or an identical copy. Another file with the same game adds it again.
+from their file or an identical copy. Indexing another file that contains the same game adds it again.
 
 Examples:
   pgndex remove games.db --source old.pgn                     all games of a file
@@ -147,7 +147,7 @@ pub(crate) struct RemoveArgs {
     pub(crate) dry_run: bool,
     /// Rewrite the file afterwards without its free pages.
     ///
-    /// This also drops stored positions of removed games. It temporarily needs free space: up to the file's
+    /// This also deletes leftover positions of removed games. It temporarily needs free space: up to the file's
     /// size in its directory, and as much again in --temp-dir. With --shrink alone, no games are removed.
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) shrink: bool,
@@ -183,8 +183,8 @@ pub(crate) struct BackupArgs {
 /// Check whether a database is sound; changes and repairs nothing
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-Pages, links between tables, row counts and totals are checked in full; games, positions and duplicates by \
-samples. Sampled games are replayed and compared with their PGN files, duplicates with the games that they \
+Pages, links between tables, row counts and totals are checked in full; games, positions and duplicates are \
+sampled. Sampled games are replayed and compared with their PGN files, duplicates with the games that they \
 repeat. The counts of `explore` for sampled positions are computed again. A PGN file that has changed or is \
 missing causes only a note.
 
@@ -201,7 +201,7 @@ pub(crate) struct VerifyArgs {
     /// Database
     #[arg(value_name = "DB", required_unless_present = "parquet")]
     pub(crate) database: Option<PathBuf>,
-    /// Check the Parquet files of this directory instead
+    /// Check the Parquet files in this directory instead
     #[arg(long, value_name = "DIR", value_parser = ParquetDirectory, conflicts_with = "no_sources")]
     pub(crate) parquet: Option<PathBuf>,
     /// Number of games, positions and duplicates to check closely

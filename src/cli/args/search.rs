@@ -17,7 +17,7 @@ use crate::cli::error::{WrongValue, wrong_value};
 #[command(after_long_help = "\
 Positions are the same if placement, side to move, castling rights and en passant are the same. A game has \
 one row for each time it reached the position. If you give no position, each game that passes \
-the filters has one row. Games stored without positions (unsupported variant or invalid FEN) have none.
+the filters has one row. Games stored without positions (unsupported variant or invalid FEN) are not listed.
 
 All conditions of a description must hold in the same position. A game then has one row, with its first \
 matching position. With --for, this is the first of the consecutive positions; with --then, the position \

@@ -56,7 +56,7 @@ pub(crate) fn compare_columns(reader: Reader<'_>, block: i64) -> rusqlite::Resul
             continue;
         };
         if cells.get::<&str>("cells")? != values {
-            let found = "column `cells` does not contain the distinct values of the games in this block";
+            let found = "column `cells` differs from the list of distinct values in this block of games";
             findings.about(WrongValue, COLUMNS, row_id(), found);
         } else if cells.get::<&[u8]>("games")? != games {
             let found = "column `games` does not match the values in the table `game`";
