@@ -492,7 +492,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
     ),
     (
         "UPDATE visit_set SET games = x'00' WHERE key = 5060803636482931868",
-        &["wrong-value visit_set level 1, key 5060803636482931868, block 0: column `games` does not contain the games of"],
+        &["wrong-value visit_set level 1, key 5060803636482931868, block 0: column `games` differs from the list of games"],
     ),
     (
         "INSERT INTO visit_set VALUES (1, 0, 5, x''), (1, 9, 5060803636482931868, x'')",

@@ -121,7 +121,7 @@ pub(crate) fn compare_visits(
             let found = "no game of the block and level reached the position";
             findings.about(SurplusRow, VISITS, row_id(block), found);
         } else {
-            let found = "column `games` does not contain the games of the block that reached the position, with their moves";
+            let found = "column `games` differs from the list of games in this block that reached the position, with their moves";
             findings.about(WrongValue, VISITS, row_id(block), found);
         }
     }
