@@ -15,13 +15,15 @@ pub enum MoveRefusal {
     PromotionMissing,
     /// The promotion is impossible: only a pawn that reaches the last rank promotes, and not to a king or a
     /// pawn.
-    #[error("there is no such promotion")]
+    #[error("only a pawn that reaches the last rank promotes, and only to Q, R, B or N")]
     NoPromotion,
     /// The side to move has no piece of this kind, or none on the origin that the text names.
-    #[error("{} has no matching {}", .piece.color().name(), .piece.kind().name())]
+    #[error("{} has no {}{}", .piece.color().name(), .piece.kind().name(), on(*.origins))]
     NoPiece {
         /// The piece.
         piece: Piece,
+        /// The squares on which it can be, according to the text.
+        origins: SquareSet,
     },
     /// The piece on the origin that the text names belongs to the other side.
     #[error(
@@ -125,6 +127,20 @@ fn ambiguous(piece: Piece, from: &[Square], to: Square) -> String {
 }
 
 /// The message of [`MoveRefusal::OutOfReach`].
+/// The place of these squares, with a blank before it; empty if they are all squares.
+fn on(squares: SquareSet) -> String {
+    match squares.first() {
+        Some(square) if squares.len() == 1 => format!(" on {square}"),
+        Some(square) if squares == SquareSet::file(square.file()) => {
+            format!(" on the {}-file", char::from(square.name()[0]))
+        }
+        Some(square) if squares == SquareSet::rank(square.rank()) => {
+            format!(" on rank {}", char::from(square.name()[1]))
+        }
+        _ => String::new(),
+    }
+}
+
 fn out_of_reach(piece: Piece, to: Square) -> String {
     match (piece.color().name(), piece.kind()) {
         (side, PieceKind::King) => format!("{side}'s king cannot reach {to}"),
@@ -147,9 +163,6 @@ impl Position {
                 Some(_) => MoveRefusal::CastlingHindered { side: self.side() },
                 None => MoveRefusal::NoCastlingRight { side: self.side() },
             },
-            (SanError::PromotionMissing, Ok(San::Move { origins, .. })) => {
-                self.of_other_side(origins).unwrap_or(MoveRefusal::PromotionMissing)
-            }
             (_, Ok(San::Move { kind, origins, to, promotion })) => {
                 self.explain_move(kind, origins, to, promotion)
             }
@@ -177,7 +190,8 @@ impl Position {
             (Some(kind), _) => Piece::new(kind, self.side()),
             (None, Some(mover)) if mover.color() == self.side() => mover,
             (None, _) => {
-                let no_pawn = MoveRefusal::NoPiece { piece: Piece::new(PieceKind::Pawn, self.side()) };
+                let piece = Piece::new(PieceKind::Pawn, self.side());
+                let no_pawn = MoveRefusal::NoPiece { piece, origins };
                 return self.of_other_side(origins).unwrap_or(no_pawn);
             }
         };
@@ -191,7 +205,7 @@ impl Position {
         }
         let own = self.squares_of(kind, self.side()).and(origins);
         if own.is_empty() {
-            return MoveRefusal::NoPiece { piece };
+            return MoveRefusal::NoPiece { piece, origins };
         }
         if let Some(by) = self.piece_at(to).filter(|by| by.color() == self.side()) {
             return MoveRefusal::Occupied { by, to };
@@ -202,6 +216,7 @@ impl Position {
         let legal: Vec<_> = able.iter().copied().filter(safe).collect();
         match (able.as_slice(), legal.len()) {
             ([], _) => MoveRefusal::OutOfReach { piece, to },
+            (_, 1..) if promotes && promotion.is_none() => MoveRefusal::PromotionMissing,
             (_, 2..) => MoveRefusal::Ambiguous { piece, from: legal, to },
             _ if kind == PieceKind::King => MoveRefusal::IntoCheck { side: self.side(), to },
             _ if self.is_check() => MoveRefusal::InCheck { side: self.side() },
@@ -220,9 +235,11 @@ mod tests {
             ("7k/5Q2/6K1/8/8/8/8/8 b - -", "Kh7", "Black has no legal move in this position"),
             ("4k3/8/8/8/8/8/8/4K1N1 w - -", "Nd4", "White has no knight that can reach d4"),
             ("4k3/8/8/8/8/8/8/4K1N1 w - -", "Ke3", "White's king cannot reach e3"),
-            ("4k3/8/8/8/8/8/8/4K1N1 w - -", "Qd4", "White has no matching queen"),
-            ("4k3/8/8/8/8/8/8/4K1N1 w - -", "Nbf3", "White has no matching knight"),
-            ("4k3/8/8/8/8/8/8/4K1N1 w - -", "e2e4", "White has no matching pawn"),
+            ("4k3/8/8/8/8/8/8/4K1N1 w - -", "Qd4", "White has no queen"),
+            ("4k3/8/8/8/8/8/8/4K1N1 w - -", "Nbf3", "White has no knight on the b-file"),
+            ("4k3/8/8/8/8/8/8/4K1N1 w - -", "N3f3", "White has no knight on rank 3"),
+            ("4k3/8/8/8/8/8/8/4K1N1 w - -", "e2e4", "White has no pawn on e2"),
+            ("4k3/8/8/8/8/8/4P3/4K1N1 w - -", "e8", "White has no pawn that can reach e8"),
             ("4k3/8/8/8/8/8/4P3/4K1N1 w - -", "Ne2", "White's own pawn is on e2"),
             ("4r1k1/8/8/8/8/8/4N3/4K3 w - -", "Nc3", "the knight on e2 is pinned to its king"),
             (
@@ -245,7 +262,11 @@ mod tests {
             ("4k3/P7/8/8/8/8/8/4K3 w - -", "a8", "the promotion piece is missing; write it as in e8=Q"),
             ("4k3/8/8/8/8/8/8/4K3 w - -", "e8e7", "the king on e8 is Black's, but it is White's move"),
             ("4k3/4p3/8/8/8/8/8/K7 w - -", "e7e8", "the pawn on e7 is Black's, but it is White's move"),
-            ("4k3/P7/8/8/8/8/8/4K3 w - -", "a8=K", "there is no such promotion"),
+            (
+                "4k3/P7/8/8/8/8/8/4K3 w - -",
+                "a8=K",
+                "only a pawn that reaches the last rank promotes, and only to Q, R, B or N",
+            ),
             ("4k3/8/8/8/8/8/P7/4K3 w - -", "a5", "White has no pawn that can reach a5"),
             ("4k3/8/8/8/8/p7/P7/4K3 w - -", "a4", "White has no pawn that can reach a4"),
             ("4k3/8/8/8/8/8/P7/4K3 w - -", "axb3", "White has no pawn that can reach b3"),
@@ -282,6 +303,8 @@ mod tests {
                                 MoveRefusal::Unreadable => SanError::Unreadable,
                                 MoveRefusal::PromotionMissing => SanError::PromotionMissing,
                                 MoveRefusal::Ambiguous { .. } => SanError::Ambiguous,
+                                // The error says that a promotion piece is missing even if no pawn can move there.
+                                _ if error == Some(SanError::PromotionMissing) => SanError::PromotionMissing,
                                 MoveRefusal::OtherSide { .. } => error.unwrap_or(SanError::Illegal),
                                 _ => SanError::Illegal,
                             });

@@ -18,7 +18,7 @@ pub enum SanError {
     #[error("ambiguous move")]
     Ambiguous,
     /// A pawn reaches the last rank, and no promotion piece is given.
-    #[error("promotion without a piece to promote to")]
+    #[error("the promotion piece is missing")]
     PromotionMissing,
 }
 

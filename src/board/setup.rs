@@ -72,7 +72,7 @@ pub enum SetupError {
     #[error("there is text after the sixth field: '{0}'")]
     Trailing(String),
     /// A side has no king, or more than one.
-    #[error("{} has {count} kings instead of one", .color.name())]
+    #[error("{} must have exactly one king, but has {count}", .color.name())]
     Kings {
         /// The side.
         color: Color,
@@ -119,7 +119,9 @@ impl std::fmt::Display for FenChange {
         f.write_str(match self {
             Self::SideAssumed => "side to move not given: assuming White",
             Self::Castling => "castling rights rewritten in FEN's usual letters and order",
-            Self::CastlingDropped => "dropped the castling rights without a king and a rook on the home rank",
+            Self::CastlingDropped => {
+                "castling rights dropped: each right needs a king and a rook on the home rank"
+            }
             Self::CastlingAssumed => "castling rights not given: assuming no castling",
             Self::EnPassantDropped => "en-passant square dropped: no en-passant capture is legal",
             Self::CountersAssumed => "counters not given: assuming 0 and 1",

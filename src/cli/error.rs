@@ -208,7 +208,7 @@ fn of_store(error: &StoreError) -> Option<String> {
         StoreError::File { kind: ErrorKind::NoSuchGame { game, last: Some(last) }, .. }
             if (1..last.0).contains(&game.0) =>
         {
-            format!("{error} (use `pgndex find`)")
+            format!("{error}; `pgndex find` lists games with their numbers")
         }
         // Here, the query is the value of `--sql`: `pgndex sql` has its own messages for these errors.
         StoreError::Query { .. } | StoreError::NotReadOnly | StoreError::MultipleStatements => {
@@ -216,7 +216,7 @@ fn of_store(error: &StoreError) -> Option<String> {
         }
         // The query of `pgndex remove` chooses the games to remove, so the example has a condition.
         StoreError::EmptyQuery => {
-            "--sql: the query is empty; give a query of game numbers with a condition, such as SELECT game_id FROM game \
+            "--sql: the query is empty; give a query that selects game numbers, such as SELECT game_id FROM game \
              WHERE ply_count < 10"
                 .to_owned()
         }

@@ -25,12 +25,12 @@ thread_local! {
     static ENDS: Cell<bool> = const { Cell::new(false) };
 }
 
-const NO_MEMORY: &str = "out of memory: the system provides no more memory to this process. Use less (--memory, \
-                         fewer threads with -j), or raise the limit (ulimit -v, MemoryMax); unfinished work \
-                         is undone";
+const NO_MEMORY: &str = "out of memory: the system provides no more memory to this process. Use less memory (--memory, \
+                         fewer threads with -j), or raise the limit (ulimit -v, MemoryMax). Unfinished work \
+                         was rolled back";
 const NO_THREAD: &str = "the system cannot start another thread for this process, or has no memory for it. Use \
-                         fewer threads (-j), or raise the limit (ulimit -u, ulimit -v, TasksMax); unfinished \
-                         work is undone";
+                         fewer threads (-j), or raise the limit (ulimit -u, ulimit -v, TasksMax). Unfinished \
+                         work was rolled back";
 
 /// Reserves memory for the last steps of the process. Sets a panic hook that takes these steps if a thread
 /// cannot be started.

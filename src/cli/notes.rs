@@ -148,7 +148,7 @@ pub(crate) fn note_filtered_out(
     }
     unexplained.iter().for_each(|option| note(&format!("no game passes {option}")));
     if !is_any_alone && !is_described {
-        note("leaving out one of the filters is not enough");
+        note("no game passes even if one of the filters is left out; leave out two or more");
     }
     Ok(())
 }
@@ -166,8 +166,8 @@ fn note_without_one(
     let has_two_names = filter.opponent.is_some() && option("player").is_some();
     let describe = |without: &WithoutFilter| {
         let condition = match (without.field, option(without.field)?) {
-            ("player", _) if has_two_names => "with only the second player".to_owned(),
-            ("opponent", _) if has_two_names => "with only the first player".to_owned(),
+            ("player", _) if has_two_names => "for the second player alone".to_owned(),
+            ("opponent", _) if has_two_names => "for the first player alone".to_owned(),
             (_, option) => format!("without {option}"),
         };
         Some(format!("{} {condition}", counted(without.games, "game")))

@@ -27,7 +27,7 @@ pub(crate) fn command() -> clap::Command {
         .long(VERBOSE)
         .action(ArgAction::SetTrue)
         .requires("version")
-        .help("With --version: also the version of SQLite and how it was compiled");
+        .help("With --version: also print the version of SQLite and how SQLite was compiled");
     environment::apply(Arguments::command())
         .arg(verbose)
         .mut_subcommands(|command| with_more(with_json(command.mut_args(with_values))))

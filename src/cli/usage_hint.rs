@@ -199,10 +199,10 @@ fn hint_on(name: &str) -> Option<&'static str> {
     Some(match name {
         "combine" | "concat" | "join" | "merge" => {
             "to combine two databases, index the files of both into one, or run 'pgndex export B --format pgn --output b.pgn' and \
-             'pgndex index A b.pgn'. To merge names of one player, run 'pgndex players DB --merge'"
+             'pgndex index A b.pgn'. To merge names of one player, run 'pgndex players DB --merge NAME ALIAS'"
         }
         "recover" | "restore" => {
-            "a backup is a database; restore it with 'pgndex backup COPY DB --overwrite'"
+            "a backup is a database; to restore it, copy it over the damaged database: 'pgndex backup BACKUP DB --overwrite'"
         }
         "migrate" | "update" | "upgrade" => {
             "'pgndex index DB FILES' adds games and brings an older database up to date"
@@ -215,7 +215,7 @@ fn hint_on(name: &str) -> Option<&'static str> {
 /// Options of other programs. Each entry has names of such options, the argument of pgndex that a command must have
 /// for the tip to apply, and the tip. If the argument is empty, the tip applies to all commands. In the tip, the
 /// given value replaces VALUE, and the given command replaces COMMAND.
-const OPTIONS: [(&[&str], &str, &str); 16] = [
+const OPTIONS: [(&[&str], &str, &str); 17] = [
     (&["--date", "--year"], "since", "use '--since VALUE --until VALUE'"),
     (&["--from", "--after"], "since", "use '--since VALUE'"),
     (&["--to", "--before"], "until", "use '--until VALUE'"),
@@ -231,8 +231,9 @@ const OPTIONS: [(&[&str], &str, &str); 16] = [
             "--draws",
         ],
         "result",
-        "use '--result 1-0', '--result 0-1' or '--result draw', for a player's games with '--white NAME' or '--black NAME'",
+        "use '--result 1-0', '--result 0-1' or '--result draw'; for one player's games, also give '--white NAME' or '--black NAME'",
     ),
+    (&["--colour"], "color", "use '--color auto', '--color always' or '--color never'"),
     (&["--color", "--colour", "--side"], "white", "use '--white NAME' or '--black NAME'"),
     (
         &["--eval", "--evals", "--eval-min", "--eval-max", "--clock", "--clock-min", "--clock-max", "--time"],
@@ -280,10 +281,7 @@ fn instead_of(given: &str, command: &clap::Command, words: &[String]) -> Option<
     } else if FENS.contains(&option) && matches!(given, "w" | "b") {
         Some(format!("a FEN with spaces needs quotes: '{option} \"{}\"'", typed(&FENS)))
     } else if has("fen") && given.matches('/').count() >= 7 {
-        Some(format!(
-            "write an option before the FEN, and put the FEN in quotes: '--fen \"{}\"'",
-            typed(&FENS)
-        ))
+        Some(format!("give the FEN with --fen, and in quotes: '--fen \"{}\"'", typed(&FENS)))
     } else if has("moves") && are_moves(&typed(&[])) {
         Some(format!("put the moves in quotes: '--moves \"{}\"'", typed(&["--moves"])))
     } else if has("output")
@@ -371,7 +369,7 @@ fn probable_meaning(kind: ErrorKind, words: &[String]) -> Option<&'static str> {
     match command.filter(|_| matches!(kind, ArgumentConflict | UnknownArgument)) {
         Some("index") if is_given("--eco") => Some("give names of openings with --openings FILE"),
         Some("player") if is_given("--side") => {
-            Some("for the games with White add '--white NAME', for those with Black '--black NAME'")
+            Some("for games with White, add '--white NAME'; for games with Black, add '--black NAME'")
         }
         Some("explore")
             if after("--versus").is_some_and(|word| word.starts_with("--") && !word.contains(' ')) =>

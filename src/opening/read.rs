@@ -161,7 +161,7 @@ fn read_scid(text: &[u8]) -> Found<Vec<NamedPosition>> {
             Some(_) => {
                 let find = |byte, from: usize, what| {
                     let found = memchr::memchr(byte, &text[from..]).map(|length| from + length);
-                    found.ok_or_else(|| (at, format!("no {what} before the end of the file")))
+                    found.ok_or_else(|| (at, format!("the file ends without the {what}")))
                 };
                 let open = find(b'"', at, "name in double quotes")?;
                 let close = find(b'"', open + 1, "closing quote")?;

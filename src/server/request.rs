@@ -240,7 +240,7 @@ pub(super) fn target(call: &Call) -> Result<FindTarget, Problem> {
         (None, Some(sequence), None) => Ok(FindTarget::Sequence(sequence.into())),
         (None, None, Some(query)) => Ok(FindTarget::Like(query.into())),
         _ => {
-            let detail = "give only one of these: a position, a description, a position for like";
+            let detail = "give only one of these: a position, a description, or the parameter like";
             Err(Problem::parameter("fen", detail))
         }
     }
@@ -272,7 +272,7 @@ fn step(words: &[&(String, String)]) -> Result<Step, Problem> {
     let mut is_described = false;
     for (at, (name, value)) in words.iter().enumerate() {
         if words[..at].iter().any(|(other, _)| other == name) {
-            let detail = "given twice in one description; to match two descriptions one after the other, put then \
+            let detail = "given twice in one description; to match two descriptions one after the other, put the parameter then \
                           between them";
             return Err(Problem::parameter(name, detail));
         }
@@ -298,7 +298,7 @@ fn step(words: &[&(String, String)]) -> Result<Step, Problem> {
     const DESCRIPTION: &str = "a description of positions: pattern, material, structure, ending or move";
     Err(match words.first() {
         Some((name, _)) => Problem::parameter(name, format!("needs {DESCRIPTION}")),
-        None => Problem::parameter(THEN, format!("give before and after each then {DESCRIPTION}")),
+        None => Problem::parameter(THEN, format!("before and after each then, give {DESCRIPTION}")),
     })
 }
 

@@ -111,7 +111,7 @@ pub enum ErrorKind {
     ForeignTarget,
     /// The file system of the database does not support a write-ahead log.
     #[error(
-        "on this file system other programs cannot read while games are added; copy the database to a local disk and add the games there"
+        "on this file system, other programs cannot read the database while games are added; copy the database to a local disk and add the games there"
     )]
     NoSharing,
     /// There cannot be a database at this path: it names a directory or a link to a missing file, ends with a

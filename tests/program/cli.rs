@@ -951,7 +951,7 @@ mod game {
         ");
         insta::assert_snapshot!(damage("UPDATE game SET start_fen = '8/8/8/8/8/8/8/8 w - -' WHERE game_id = 3"), @r#"
         pgndex: error: game 3: start_fen "8/8/8/8/8/8/8/8 w - -" is not a legal position; check the database with `pgndex verify`
-          because: White has 0 kings instead of one
+          because: White must have exactly one king, but has 0
         "#);
     }
 }

@@ -76,7 +76,7 @@ fn invalid_options_for_the_nearest_positions_are_reported() {
     }
     insta::assert_snapshot!(sample.stderr_of(2, &["--like", "8/8/8/8/8/8/8/8 w - -"]), @r#"
     pgndex: error: not a legal position: "8/8/8/8/8/8/8/8 w - -"
-      because: White has 0 kings instead of one
+      because: White must have exactly one king, but has 0
     "#);
     // Corrections of the FEN are reported.
     let run = sample.run_with(&[
@@ -699,7 +699,7 @@ fn an_illegal_move_is_reported_with_the_reason() {
     "#);
     insta::assert_snapshot!(failure("--fen", "8/8/8/8/8/8/8/8 w - -"), @r#"
     pgndex: error: not a legal position: "8/8/8/8/8/8/8/8 w - -"
-      because: White has 0 kings instead of one
+      because: White must have exactly one king, but has 0
     "#);
 }
 

@@ -81,7 +81,7 @@ pub enum MovePatternError {
     )]
     Squares(String),
     /// Letters after `=` that are not promotion pieces.
-    #[error("'={0}': a pawn can become Q, R, B or N")]
+    #[error("'={0}': a pawn can promote only to Q, R, B or N")]
     Promotion(String),
     /// A promotion of a piece other than a pawn.
     #[error("only a pawn can be promoted, not '{0}'")]

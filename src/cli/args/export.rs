@@ -24,7 +24,7 @@ With a description (--ending, --move and so on), games with a matching position 
 csv-positions then write one position per game, the one that `find` shows. Otherwise they write all \
 positions, or those chosen by --ply or --last.
 
-With --sample, each game has the same chance, and so does each position within a game.
+With --sample, each game is equally likely to be chosen, and so is each position within a game.
 
 The file appears when it is complete. If no game matches, no file is written or changed, and the exit status \
 is 0.
@@ -44,7 +44,7 @@ pub(crate) struct ExportArgs {
     pub(crate) plain: bool,
     /// Write clocks, times and evaluations as [%clk], [%emt] and [%eval].
     ///
-    /// This replaces the PGN's own form.
+    /// These commands replace the notation of the original PGN.
     #[arg(long, hide_short_help = true, conflicts_with = "plain")]
     pub(crate) normalize: bool,
     /// Order of the games.
@@ -89,7 +89,7 @@ pub(crate) struct ExportArgs {
     pub(crate) position: PositionArgs,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
-    /// The games whose numbers are in the first column of this query.
+    /// The games whose game_id is in the first column of this query.
     ///
     /// They are written in the order of the query.
     #[arg(help_heading = WHICH, long, hide_short_help = true, value_name = "QUERY")]

@@ -25,7 +25,7 @@ pub(crate) struct FilterArgs {
     /// White's name, or the beginning of one of its words.
     ///
     /// Letter case, accents and blanks around commas do not matter. Initials match given names, and first and
-    /// last name may come in either order. '=NAME' must match exactly.
+    /// last name may come in either order. '=NAME' matches only this exact name.
     #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(crate) white: Option<NameFilter>,
     /// Black's name
@@ -67,7 +67,7 @@ pub(crate) struct FilterArgs {
     /// Beginnings of words match too. The opening is determined from the game's positions, not from its tags.
     #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(crate) opening: Option<NameFilter>,
-    /// The tag ECO: B90, B9 for B90 to B99, or a range B90-C19
+    /// The tag ECO: a code (B90), its beginning (B9 for B90 to B99), or a range (B90-C19)
     #[arg(help_heading = WHICH, long, value_name = "CODE", value_parser = eco)]
     pub(crate) eco: Option<EcoRange>,
     /// The ECO code that pgndex determined from the game's positions
@@ -172,9 +172,7 @@ impl FilterArgs {
         let players = (names.next(), names.next());
         match names.next() {
             None => Ok(players),
-            Some(_) => Err(wrong_value(
-                "a game has two players; give --player twice, or --player and --opponent once each",
-            )),
+            Some(_) => Err(wrong_value("a game has only two players; give two names at most")),
         }
     }
 }

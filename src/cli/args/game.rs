@@ -10,10 +10,10 @@ use crate::cli::args::{BOARDS, BoardArgs, PictureArgs, within};
 /// Show games: as score sheets, as JSON with a FEN for each ply, or as PGN
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-The line below a board shows the balance of material in pawns: + for White, - for Black, or equal. --svg \
-draws one position of one game: at --ply, or the last one.
+The line below a board shows the balance of material in pawns: + if White is ahead, - if Black is ahead, or equal. --svg \
+draws one position of one game: the position at --ply, or else the last position.
 
-In JSON, jq and JavaScript round `key`: use `key_hex` there. If moves are missing, the PGN has the tag \
+For jq and JavaScript, which round large integers, use `key_hex` from the JSON instead of `key`. If moves are missing, the PGN has the tag \
 \"Truncated\".
 
 Examples:
@@ -24,7 +24,7 @@ pub(crate) struct GameArgs {
     /// Database
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
-    /// Numbers of games: 42, or 1-5.
+    /// Game numbers: 42, or the range 1-5.
     ///
     /// `find` and the view `games` show them.
     #[arg(value_name = "GAME_ID", required = true, value_parser = game_range)]
@@ -37,7 +37,7 @@ pub(crate) struct GameArgs {
     /// Leave out comments, glyphs, variations, clocks and evaluations
     #[arg(long)]
     pub(crate) plain: bool,
-    /// Show the first move to a position that no game of an earlier day reached
+    /// Show the novelty: the first move after which the position is new, compared with games of earlier days
     #[arg(long)]
     pub(crate) novelty: bool,
     /// Draw the board after these plies; 0 is the start, `end` the last position

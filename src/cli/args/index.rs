@@ -51,7 +51,7 @@ pub(crate) struct IndexArgs {
     pub(crate) parquet_layout: ParquetLayoutArgs,
     /// Read all indexed PGN files again, and replace the database.
     ///
-    /// Use it after an update of pgndex, or to apply other options to all games.
+    /// Use this option after an update of pgndex, or to apply changed settings to all games.
     #[arg(long, conflicts_with_all = ["inputs", "dry_run", "overwrite", "ParquetLayoutArgs"])]
     pub(crate) reread: bool,
     /// With --reread: drop games that can no longer be read.
@@ -94,36 +94,36 @@ pub(crate) struct IndexArgs {
 pub(crate) struct DatabaseSettingsArgs {
     /// What to do with repeated games.
     ///
-    /// [default: skip, or the database's setting]
+    /// [default: the database's setting, or else skip]
     #[arg(help_heading = STORED, long, value_name = "RULE", value_parser = duplicates())]
     duplicates: Option<Duplicates>,
     /// Precompute move statistics for positions reached by at least this many games.
     ///
-    /// `explore` then answers immediately for these positions. [default: 64, or the database's setting]
+    /// `explore` then answers immediately for these positions. [default: the database's setting, or else 64]
     #[arg(help_heading = STORED, long, value_name = "GAMES", value_parser = within(1..=u32::MAX))]
     #[arg(hide_short_help = true)]
     continuation_threshold: Option<u32>,
     /// How to store positions.
     ///
-    /// compact takes about a third of the space. Answers and SQL are the same. [default: open, or the
-    /// database's layout]
+    /// compact takes about a third of the space of open. Answers and SQL queries are the same for both. [default: the database's
+    /// layout, or else open]
     #[arg(help_heading = STORED, long, value_name = "LAYOUT", value_parser = layouts())]
     layout: Option<Layout>,
     /// Which annotations to store.
     ///
-    /// [default: all, or the database's setting]
+    /// [default: the database's setting, or else all; with `index --reread`: all]
     #[arg(help_heading = STORED, long, value_name = "WHICH", value_parser = annotations())]
     annotations: Option<Annotations>,
     /// Names of openings: a file, or a directory of files.
     ///
-    /// TSV (columns eco, name, pgn), Scid's .eco, or PGN with ECO and Opening tags. [default: Lichess's
-    /// names, or the database's setting]
+    /// TSV (columns eco, name, pgn), Scid's .eco, or PGN with ECO and Opening tags. [default: the database's
+    /// setting, or else Lichess's names]
     #[arg(help_heading = STORED, long, value_name = "FILE")]
     openings: Option<PathBuf>,
     /// Encoding of the files, such as windows-1251.
     ///
     /// A label of the WHATWG standard. auto: UTF-8, or Windows-1252 for bytes that are not valid
-    /// UTF-8. A byte order mark overrides this option. [default: auto, or the database's setting]
+    /// UTF-8. A byte order mark overrides this option. [default: the database's setting, or else auto]
     #[arg(help_heading = STORED, long, value_name = "LABEL", value_parser = encoding)]
     encoding: Option<EncodingArg>,
 }
@@ -221,7 +221,7 @@ fn annotations() -> impl TypedValueParser<Value = Annotations> {
             "Clocks, times used, evaluations, comments, other comment commands (such as [%csl]), glyphs and variations",
             Annotations::All,
         ),
-        ("numbers", "Clocks, times and evaluations of the main line", Annotations::Numbers),
+        ("numbers", "Clocks, times used and evaluations of the main line", Annotations::Numbers),
         ("none", "Moves only", Annotations::None),
     ])
 }
@@ -240,10 +240,10 @@ fn encoding(label: &str) -> Result<EncodingArg, String> {
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 The command adds the files that `pgndex index games.db incoming/` would read. Files that are ready at the \
-same time are added in one transaction. It ignores names that begin with a dot or end in .part, .tmp, \
+same time are added in one transaction. The command ignores files and directories whose names begin with a dot or end in .part, .tmp, \
 .partial or .crdownload.
 
-Ctrl-C or SIGTERM ends the command with status 0; the next start repeats an incomplete addition.
+Ctrl-C or SIGTERM ends the command with status 0. Files that were not completely added are added at the next start.
 
 Examples:
   pgndex watch games.db incoming/
@@ -263,8 +263,8 @@ pub(crate) struct WatchArgs {
     pub(crate) interval: u64,
     /// Add the files that are ready, and exit.
     ///
-    /// The command waits once, up to a minute, for recently changed files. The exit status is that of
-    /// `index`.
+    /// If some files changed recently, the command waits once for --settle seconds, but not if --settle exceeds 60. The exit status is the
+    /// same as that of `index`.
     #[arg(long)]
     pub(crate) once: bool,
     #[command(flatten)]

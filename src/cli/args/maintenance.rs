@@ -28,10 +28,10 @@ pub(crate) struct WorkArgs {
     threads: ThreadsArgs,
     /// Memory to use, such as 512M or 4G.
     ///
-    /// Data that does not fit goes to temporary files. [default: a quarter of the machine's, at most 4G]
+    /// Data that does not fit goes to temporary files. [default: a quarter of the machine's memory, at most 4G]
     #[arg(help_heading = RESOURCES, long, value_name = "SIZE", value_parser = memory)]
     memory: Option<u64>,
-    /// Directory for temporary files [default: the database's].
+    /// Directory for temporary files [default: the database's directory].
     ///
     /// `index` needs up to about 20 bytes per position there.
     #[arg(help_heading = RESOURCES, long, value_name = "DIR")]
@@ -62,15 +62,15 @@ pub(super) fn layouts() -> impl TypedValueParser<Value = Layout> {
 /// Notes and examples of `pgndex repair`.
 pub(super) const REPAIR: &str = "\
 The command recomputes all data derived from games and positions, such as the counts for `explore`. It \
-removes rows that refer to missing games or sources, and names that no game has. References to missing names \
+removes names that no game has, and rows that refer to missing games or sources. References to missing names \
 become NULL; otherwise games, moves and annotations stay unchanged. If all games of a PGN file are missing, \
 but `remove` did not remove them, the file can be indexed again.
 
-Rows that follow from no other rows are neither checked nor changed, such as annotations, openings, settings \
-and problems. Run `pgndex verify` afterwards: it checks all rows, and says what to do about wrong ones.
+Rows that cannot be derived from other rows, such as annotations, openings, settings \
+and problems, are neither checked nor changed. Run `pgndex verify` afterwards: it also checks these rows, and says what to do about wrong rows.
 
-The command works on a copy, which needs as much space again and replaces the database at the end. A file \
-that the disk damaged cannot be repaired: index its games again.
+The command works on a copy, which needs as much space as the database and replaces it at the end. A file \
+that the disk damaged cannot be repaired: index the PGN files again.
 
 Examples:
   pgndex verify games.db                   list what is wrong
@@ -95,8 +95,8 @@ pub(crate) struct MaintenanceArgs {
 Each run of `index` adds its games as a separate part. `optimize` merges all parts, and drops the positions of removed \
 games. Answers stay the same; look-ups become a little quicker.
 
-After a crash, either all of the work is done or none. If more than a tenth of the file is free at the end, \
-the file is rewritten without its free pages. This temporarily needs free space: up to the file's size in \
+After a crash, the work is either completely done or not done at all. If more than a tenth of the file is free after the merge, \
+the file is rewritten without its free pages. This temporarily needs free disk space: up to the file's size in \
 its directory, and as much again in --temp-dir.
 
 Examples:
@@ -115,14 +115,14 @@ pub(crate) struct OptimizeArgs {
 /// Remove games from a database and correct all counts
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-Numbers of removed games are not used again. The file does not shrink, and may grow; games that are added \
+The game numbers of removed games are not used again. The database file does not shrink, and may grow; games that are added \
 later use its free pages. --shrink makes it smaller.
 
-If `index` skipped duplicates of a removed game, one of them is added now. Its file must be unchanged, \
-except for text added at the end. With --games, added games that match the filters are removed too.
+If `index` skipped duplicates of a removed game, `remove` adds one of them. The duplicate's PGN file must be unchanged, \
+except for text added at the end. With --games, duplicates that are added in this way are removed too if they match the filters.
 
-A file removed with --source can be indexed again. Games removed with --games or --sql are not added again \
-from their file or an identical copy. Indexing another file that contains the same game adds it again.
+A PGN file whose games were removed with --source can be indexed again. Games removed with --games or --sql are not added again \
+from their file or an identical copy. Indexing another file that contains such a game adds the game again.
 
 Examples:
   pgndex remove games.db --source old.pgn                     all games of a file
@@ -145,7 +145,7 @@ pub(crate) struct RemoveArgs {
     /// Show what would be removed, and remove nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Rewrite the file afterwards without its free pages.
+    /// After removing, rewrite the database file without its free pages.
     ///
     /// This also deletes leftover positions of removed games. It temporarily needs free space: up to the file's
     /// size in its directory, and as much again in --temp-dir. With --shrink alone, no games are removed.
@@ -157,7 +157,7 @@ pub(crate) struct RemoveArgs {
     pub(crate) report: ReportArgs,
 }
 
-/// Copy a database, while others continue to read and write it
+/// Copy a database while other programs read and write it
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 The copy is a snapshot, and appears when it is complete. If games are added meanwhile, copying starts again, \
@@ -180,7 +180,7 @@ pub(crate) struct BackupArgs {
     pub(crate) report: ReportArgs,
 }
 
-/// Check whether a database is sound; changes and repairs nothing
+/// Check whether a database is sound, without changing it
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Pages, links between tables, row counts and totals are checked in full; games, positions and duplicates are \
@@ -204,7 +204,7 @@ pub(crate) struct VerifyArgs {
     /// Check the Parquet files in this directory instead
     #[arg(long, value_name = "DIR", value_parser = ParquetDirectory, conflicts_with = "no_sources")]
     pub(crate) parquet: Option<PathBuf>,
-    /// Number of games, positions and duplicates to check closely
+    /// Number of games, of positions and of duplicates to check closely
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = within(0..=u32::MAX))]
     pub(crate) sample: u32,
     /// Check all games, positions and duplicates closely

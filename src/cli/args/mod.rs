@@ -43,12 +43,12 @@ pub(crate) use sql::{SqlArgs, SqlFormat, parameter_name, parameter_value, query_
 pub(crate) use value::{FORMAT, RowFormat, formats};
 
 const NOTES: &str = "\
-Answers go to standard output; notes, progress and errors to standard error. PGNDEX_DB is the default \
-database of `info`, `find`, `explore`, `export`, `verify` and `serve`; PGNDEX_THREADS is the number of threads.
+Answers go to standard output; notes, progress and errors to standard error. The environment variable PGNDEX_DB sets the default \
+database of `info`, `find`, `explore`, `export`, `verify` and `serve`; PGNDEX_THREADS sets the number of threads.
 
-Exit status: 0 done (also if nothing was found), 1 failed, 2 wrong usage. 3: done, but some games or files \
-could not be read completely. 4: another program is writing the database. 130: stopped by Ctrl-C, 143: by \
-SIGTERM; `serve` and `watch` end with 0 then.
+Exit status: 0: done, even if nothing was found. 1: failed. 2: wrong usage. 3: done, but some games or files \
+could not be read completely. 4: another program is writing the database. 130: stopped by Ctrl-C. 143: stopped by SIGTERM. \
+After either signal, `serve` and `watch` exit with 0.
 
 Examples:
   pgndex index games.db *.pgn *.pgn.zst           index PGN files into a new database

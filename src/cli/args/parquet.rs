@@ -29,7 +29,7 @@ impl TypedValueParser for ParquetDirectory {
         // An error from `try_map` would say that the value is invalid.
         Err(Error::raw(
             ErrorKind::ArgumentConflict,
-            "--parquet: this pgndex was built without Parquet. Use a pgndex package, or run \
+            "--parquet: this pgndex was built without Parquet. Install a released package of pgndex, or run \
              `cargo build --release --features parquet`\n",
         ))
     }
@@ -62,8 +62,9 @@ impl ParquetLayoutArgs {
         const FEW: u64 = 800;
         const SMALL: u64 = 1 << 20;
         let is_parted = self.partition_by != PartitionByArg::None;
-        (is_parted && files > FEW && bytes / files < SMALL)
-            .then_some("many small files make every engine slow; --partition-by none writes fewer")
+        (is_parted && files > FEW && bytes / files < SMALL).then_some(
+            "many small Parquet files slow down every query engine; --partition-by none writes fewer files",
+        )
     }
 }
 

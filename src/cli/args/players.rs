@@ -13,8 +13,8 @@ use crate::cli::args::{FilterArgs, RowFormat, one_of, within};
 /// Show a player's record, openings, lines, endings and opponents
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-Points are the player's, with either side. The performance follows FIDE's table, and uses games with a \
-result against rated opponents. All players whose name matches are counted; '=NAME' means one only. A game \
+Points are the player's, with either side. The performance rating follows FIDE's table, and uses games with a \
+result against rated opponents. All players whose name matches are counted; '=NAME' selects only the player with this exact name. A game \
 counts once in each kind of ending that it reached.
 
 Examples:
@@ -38,7 +38,7 @@ pub(crate) struct PlayerArgs {
     pub(crate) depth: u32,
     /// Show moves played in at least this percentage of the games.
     ///
-    /// The percentage is of the player's games with the same side. A move also needs at least two games.
+    /// The percentage is of the player's games with the same side. A move must also occur in at least two games.
     #[arg(hide_short_help = true, long, value_name = "PERCENT", default_value_t = 5, value_parser = within(0..=100_u32))]
     pub(crate) least_share: u32,
     #[command(flatten)]
@@ -74,7 +74,7 @@ pub(crate) enum PlayerFormat {
 #[command(group = ArgGroup::new("change").multiple(false))]
 #[command(after_long_help = "\
 Merged names are one player in all look-ups and counts. The games keep the names of the PGN. \
-To merge or split, give enough of each name to match only one. With =NAME, --merge also accepts \
+To merge or split, give enough of each name to match only one name in the database. With =NAME, --merge also accepts \
 a name that no game has yet.
 
 Examples:
@@ -133,10 +133,10 @@ fn player_order() -> impl TypedValueParser<Value = PlayerOrder> {
     one_of([("games", PlayerOrder::Games), ("name", PlayerOrder::Name)])
 }
 
-/// Compare a repertoire with the games: scores, and opponent moves without an answer
+/// Compare a repertoire with the games: line scores, and opponents' unanswered moves
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-The lines are the games of the file with all their variations. Transpositions are recognised: a move that \
+The repertoire's lines are the games of its PGN file with all variations. Transpositions are recognised: a move that \
 leads back to a position of the repertoire is not a departure. At each position a game counts once, with its \
 last move there. Points are those of the repertoire's side. Moves after the end of a line are not checked.
 
@@ -153,7 +153,7 @@ pub(crate) struct RepertoireArgs {
     pub(crate) repertoire: PathBuf,
     /// The side that the repertoire is for.
     ///
-    /// [default: the tag Orientation, as in Lichess studies, or else the side with fewer choices of moves]
+    /// [default: the tag Orientation, as in Lichess studies, or else the side with fewer alternative moves]
     #[arg(long, value_name = "SIDE", value_parser = side())]
     pub(crate) side: Option<Color>,
     /// Show missing moves played in at least this many games.
@@ -161,15 +161,15 @@ pub(crate) struct RepertoireArgs {
     /// Missing moves are moves of either side that are not in the repertoire.
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = within(0..=u32::MAX))]
     pub(crate) least_games: u32,
-    /// Show missing moves with at least this percentage.
+    /// Show missing moves played in at least this percentage of the games.
     ///
-    /// The percentage is of the games with the position. --least-games applies too.
+    /// The percentage is of the games that reached the position before the move. --least-games applies too.
     #[arg(long, value_name = "PERCENT", default_value_t = 5, value_parser = within(0..=100_u32))]
     pub(crate) least_share: u32,
     /// Number of lines or moves in each list; 0 for all
     #[arg(long, short = 'n', value_name = "N", default_value_t = 20, value_parser = within(0..=u32::MAX))]
     pub(crate) limit: u32,
-    /// Number of games to list that followed the repertoire.
+    /// Number of listed games that followed the repertoire.
     ///
     /// The latest come first.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = within(0..=10_000_u32))]

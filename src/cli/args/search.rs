@@ -19,7 +19,7 @@ Positions are the same if placement, side to move, castling rights and en passan
 one row for each time it reached the position. If you give no position, each game that passes \
 the filters has one row. Games stored without positions (unsupported variant or invalid FEN) are not listed.
 
-All conditions of a description must hold in the same position. A game then has one row, with its first \
+All conditions of a description must hold in the same position. With a description, a game has one row, with its first \
 matching position. With --for, this is the first of the consecutive positions; with --then, the position \
 that matches the last description.
 
@@ -110,10 +110,10 @@ pub(crate) struct ExploreArgs {
     pub(crate) position: PositionArgs,
     /// Also count moves in variations, in a separate column.
     ///
-    /// The column counts games with the move in a variation, including games without a result.
+    /// The column shows how many games have the move in a variation, including games without a result.
     #[arg(long)]
     pub(crate) variations: bool,
-    /// Number of moves, the most frequent first; 0 for all
+    /// Number of moves to show, the most frequent first; 0 for all
     #[arg(long, short = 'n', value_name = "N", default_value_t = 0, value_parser = within(0..=u32::MAX))]
     pub(crate) limit: u32,
     /// Number of highest-rated games to list, at most 15 [default: 5; in json 15]
@@ -236,7 +236,7 @@ fn with_side(filter: GameFilter, side: Option<Color>) -> anyhow::Result<GameFilt
     let Some(side) = side else { return Ok(filter) };
     filter.with_side(side).map_err(|error| match error {
         FilterError::SideTold { field } => wrong_value(format!(
-            "--side already assigns --player or --opponent to this side; leave out --{field}"
+            "with --side, --player or --opponent already names the player of this side; leave out --{field}"
         )),
         error => WrongValue(error.into()).into(),
     })

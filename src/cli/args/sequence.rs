@@ -105,7 +105,7 @@ fn read_plies(text: &str) -> Result<RangeInclusive<u32>, String> {
 struct Options {
     /// Pieces on squares: a FEN's placement with wildcards.
     ///
-    /// '?' is anything, '!' any piece, 'A' a white piece, 'a' a black piece, [QR] one of these, '*' any
+    /// '?' is any square, even an empty one, '!' any piece, 'A' a white piece, 'a' a black piece, [QR] one of these, '*' any
     /// number of squares. A final w or b gives the side to move.
     #[arg(long, value_name = "PLACEMENT", help_heading = DESCRIPTION)]
     pattern: Vec<String>,
@@ -131,7 +131,7 @@ struct Options {
     lasting: Vec<u32>,
     /// Only positions at these plies: 20, 20-40, -40 or 60-.
     ///
-    /// Also give --pattern, --material, --structure, --ending or --move; `export` does not need this.
+    /// This option needs --pattern, --material, --structure, --ending or --move, except in `export`.
     #[arg(id = "ply", long, value_name = "PLIES", value_parser = read_plies, allow_hyphen_values = true, help_heading = DESCRIPTION)]
     plies: Vec<RangeInclusive<u32>>,
     /// Put this between two descriptions to match them one after the other.

@@ -21,7 +21,7 @@ Examples:
   pgndex serve games.db masters.db    the second one is at http://127.0.0.1:9002/db/masters
   pgndex serve games.db --listen 0.0.0.0:9002 --allow-host chess.example.org --token-file token.txt")]
 pub(crate) struct ServeArgs {
-    /// Databases; the first one is also served at the root
+    /// Databases; the first one is also served at the root path /
     #[arg(value_name = "DB", required = true)]
     databases: Vec<PathBuf>,
     /// IP address and port (0: any free port)
@@ -32,21 +32,21 @@ pub(crate) struct ServeArgs {
     /// localhost, loopback addresses and the address of --listen are always allowed; other names are refused.
     #[arg(long, value_name = "NAME")]
     allow_host: Vec<String>,
-    /// Require the token in this file.
+    /// Require clients to send the token that this file contains.
     ///
     /// The token has at least 16 characters. Clients send it as a bearer token, or as the password in HTTP basic
     /// authentication, with any user name.
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
-    /// Let everybody who can reach the address read the databases
+    /// Allow everybody who can reach the address to read the databases
     #[arg(long)]
     public: bool,
-    /// Let web pages of other origins read the answers of the explorer API
+    /// Allow web pages of other origins to read the answers of the explorer API
     #[arg(long)]
     cors: bool,
     /// Threads that answer requests, at most 64 [default: one per processor, from 2 to 16].
     ///
-    /// Searches and SQL have two more threads each, exports eight more.
+    /// In addition, searches have two threads, SQL has two, and exports have eight.
     #[arg(hide_short_help = true, long, short = 'j', value_name = "N", value_parser = within(1..=64_u16))]
     threads: Option<u16>,
     /// Seconds that a request may take

@@ -25,7 +25,7 @@ pub(crate) struct InfoArgs {
     /// json is one object.
     #[arg(long, short, value_enum, default_value = "table")]
     pub(crate) format: InfoFormat,
-    /// List every source and run, not only the latest 20
+    /// List all sources and all runs, not only the latest 20 of each
     #[arg(long)]
     pub(crate) all: bool,
     /// Measure each table and index; this reads the whole file
@@ -87,7 +87,7 @@ pub(crate) struct CompletionsArgs {
 /// Write the manual pages, one per command, into a directory
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-The directory is created if necessary. Pages with these names are replaced.
+The directory is created if necessary. Existing pages with the same names are replaced.
 
 Examples:
   pgndex man ~/.local/share/man/man1    then: man pgndex, man pgndex-find")]

@@ -5,15 +5,15 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use rusqlite::types::Value;
 
-/// Run SQL, or show a prompt for it
+/// Run SQL, or open an SQL prompt
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
 Start with the views `games`, `moves` and `positions`. NULL is printed as nothing (null in json), and a BLOB \
-as hexadecimal digits. jq and JavaScript round keys: use key_hex(key) there.
+as hexadecimal digits. For jq and JavaScript, which round large integers, use key_hex(key) instead of key.
 
 Between statements, lines that begin with a dot are commands: .tables, .schema [TABLE], .mode FORMAT, \
 .headers on|off, .parameter, .output [FILE], .timer on|off, .help, .quit. The run ends at the first error. \
-With --write each statement is committed at once, except between BEGIN and COMMIT.
+With --write, each statement is committed immediately, except between BEGIN and COMMIT.
 
 Examples:
   pgndex sql games.db .schema                          the tables and views, explained
@@ -23,9 +23,9 @@ pub(crate) struct SqlArgs {
     /// Database
     #[arg(value_name = "DB")]
     pub(crate) database: PathBuf,
-    /// The statements; without them a prompt opens.
+    /// SQL statements; if none are given, a prompt opens.
     ///
-    /// If there is no terminal, or with '-', they are read from standard input.
+    /// With '-', or if no statements are given and standard input is not a terminal, statements are read from standard input.
     #[arg(value_name = "QUERY", allow_hyphen_values = true, value_parser = query_text)]
     pub(crate) query: Option<String>,
     /// Read the statements from a file
@@ -38,11 +38,11 @@ pub(crate) struct SqlArgs {
     pub(crate) format: SqlFormat,
     /// A value for the parameter :NAME of the statements.
     ///
-    /// Repeat the option for each parameter. Values that look like numbers are numbers. For text, add quotes
+    /// Repeat the option for each parameter. Values that look like numbers are numbers. To pass one as text, add quotes
     /// inside the shell's quotes: "name='42'".
     #[arg(short = 'p', long = "param", value_name = "NAME=VALUE", value_parser = parameter)]
     pub(crate) parameters: Vec<(String, Value)>,
-    /// Allow changes; no other program can write to the database meanwhile
+    /// Allow changes, and block writes by other programs until the command ends
     #[arg(long)]
     pub(crate) write: bool,
     /// Keep the prompt's history in this file [default: not kept]

@@ -69,8 +69,8 @@ pub(crate) fn run(args: &GameArgs) -> anyhow::Result<()> {
     if unused > 0 {
         let have = if unused == 1 { "has" } else { "have" };
         note(&format!(
-            "{}: {unused} of the requested numbers {have} no game: games can be removed, or get other numbers when \
-             they are read again",
+            "{}: {unused} of the requested numbers {have} no game; games may have been removed, or have \
+             other numbers since their files were read again",
             args.database.display()
         ));
     }

@@ -81,7 +81,7 @@ fn note_shown(record: &PlayerRecord) {
         (record.all.finished() + u64::from(record.all.unfinished)).saturating_sub(record.all.games);
     if counted_twice > 0 {
         note(&format!(
-            "{} between two matching players: counted in the results of both",
+            "{} between two of these players: counted twice, once for each player",
             counted(counted_twice, "game")
         ));
     }

@@ -62,7 +62,7 @@ pub(crate) fn run(args: &RepertoireArgs) -> anyhow::Result<()> {
         answer => answer?,
     };
     if repertoires.is_empty() {
-        bail!("{}: no moves; is it PGN?", name());
+        bail!("{}: contains no moves that can be read; give the PGN file of the repertoire", name());
     }
     note_outcome(&database, &filter, &selection, &repertoires)?;
     match args.format {
@@ -115,7 +115,7 @@ fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     let name = shown(path);
     let too_long = || {
         anyhow::anyhow!(
-            "{name}: more than {} MiB: a repertoire is smaller; is this the right file?",
+            "{name}: more than {} MiB, too large for a repertoire; is this the right file?",
             MOST >> 20
         )
     };
@@ -123,9 +123,9 @@ fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     let files = source::list(&[path], options, &()).map(|sources| sources.files).unwrap_or_default();
     let [file] = <[_; 1]>::try_from(files).map_err(|files| match files.len() {
         0 => anyhow::anyhow!("{name}: contains no PGN file; give the PGN file of the repertoire"),
-        files => anyhow::anyhow!(
-            "{name}: has {files} PGN files; unpack it if it is an archive, and give one of them"
-        ),
+        files => {
+            anyhow::anyhow!("{name}: contains {files} PGN files; give one of them (unpack an archive first)")
+        }
     })?;
     let (mut decoded, mut text) = (source::open_text(&file?, options)?, Vec::new());
     loop {

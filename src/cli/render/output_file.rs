@@ -158,21 +158,16 @@ fn directory(path: &Path) -> &Path {
     }
 }
 
-/// Fails if the file has the name of an archive, a format that this program does not write.
+/// Fails if the file has the name of a compressed file or archive, because this program does not write them.
 fn refuse_archive(path: &Path) -> anyhow::Result<()> {
     let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
-    let shown = path.display();
-    let program = match extension.as_str() {
-        "zst" => "zstd",
-        "bz2" => "bzip2",
-        "xz" => "xz",
-        "gz" => "gzip",
-        "zip" => bail!("{shown}: archives cannot be written; leave out .zip"),
-        _ => return Ok(()),
-    };
-    bail!(
-        "{shown}: archives cannot be written; leave out .{extension}, or leave out --output and write '| {program} > {shown}' at the end"
-    )
+    if matches!(extension.as_str(), "zst" | "bz2" | "xz" | "gz" | "zip") {
+        let shown = path.display();
+        bail!(
+            "{shown}: cannot write compressed files; leave out .{extension}, and compress the file afterwards"
+        );
+    }
+    Ok(())
 }
 
 /// Checks whether an output file can be created or replaced. An existing database is never replaced.

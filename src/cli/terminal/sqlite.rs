@@ -41,7 +41,7 @@ const RECOMMENDED: [RecommendedSetting; 3] = [
         // The default depends on the system: about 2 GB, or 0.
         option: "MAX_MMAP_SIZE=0x100000000000",
         is_wanted: true,
-        cost: "a low MAX_MMAP_SIZE: adding to a database of more than 2 GB copies pages that it reads",
+        cost: "a low MAX_MMAP_SIZE: when games are added to a database of more than 2 GB, pages that are read are copied",
     },
 ];
 
@@ -107,7 +107,7 @@ mod tests {
         built without these recommended settings:
           no ENABLE_DBPAGE_VTAB: games are added to a database row by row, which takes several times as long
           ENABLE_MEMORY_MANAGEMENT: in `index` and `serve`, threads wait for each other
-          a low MAX_MMAP_SIZE: adding to a database of more than 2 GB copies pages that it reads
+          a low MAX_MMAP_SIZE: when games are added to a database of more than 2 GB, pages that are read are copied
         to get them, build in a copy of the project, or anywhere with this environment variable:
           LIBSQLITE3_FLAGS="-DSQLITE_ENABLE_DBPAGE_VTAB -USQLITE_ENABLE_MEMORY_MANAGEMENT -DSQLITE_MAX_MMAP_SIZE=0x100000000000"
         "#);

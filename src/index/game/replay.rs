@@ -276,11 +276,11 @@ impl ChunkParser<'_> {
             }
             Token::UnclosedComment => (
                 ProblemKind::UnclosedComment,
-                "a comment is not closed before the game ends: the rest of the game is lost",
+                "a comment is not closed; everything after its opening bracket is left out",
             ),
             Token::UnclosedVariation => (
                 ProblemKind::UnclosedVariation,
-                "a variation is not closed before the game ends: the rest of the game is lost",
+                "a variation is not closed; everything after its opening bracket is left out",
             ),
             Token::StrayOpening => (
                 ProblemKind::StrayOpening,

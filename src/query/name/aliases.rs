@@ -130,7 +130,7 @@ impl Aliases {
         }
         if name == alias {
             return wrong(format!(
-                "an alias is \"{name}\" itself, or is already merged with it; leave this alias out"
+                "one of the aliases is \"{name}\" itself, or already merged with it; leave out this alias"
             ));
         }
         let roots = distinct(vec![self.name_of(name).to_owned(), self.name_of(alias).to_owned()]);
@@ -388,7 +388,7 @@ mod tests {
             (
                 &[][..],
                 &[["A", "A"]][..],
-                "0: an alias is \"A\" itself, or is already merged with it; leave this alias out",
+                "0: one of the aliases is \"A\" itself, or already merged with it; leave out this alias",
             ),
             (&[], &[["A", "C"], ["B", "C"]], "1: \"C\" is already another spelling of \"A\""),
             (&[], &[["A", "B"], ["B", "C"]], "1: \"B\" is itself another spelling of \"A\""),

@@ -47,7 +47,7 @@ impl PositionQuery {
             let (word, counted) = (brief(&played.word), played.number);
             let missing = if typed > counted { ": a move may be missing" } else { "" };
             return Err(PositionError::Moves(format!(
-                "{word} is numbered {typed}, but is White's move {counted}{missing}; write every move of one line, or leave out the numbers"
+                "{word} is numbered {typed}, but is White's move {counted}{missing}; write all moves of one variation from the first move, or leave out the numbers"
             )));
         }
         if let Some(word) = scanned.words.iter().find(|word| word.plain == "--") {
@@ -139,7 +139,7 @@ fn refused(scanned: &Scanned, reading: &Reading, refusal: &WordRefusal) -> Posit
     let counted = at.fullmove_number();
     let mut why = refusal.to_string();
     if reading.language.name != ENGLISH.name && !is_unreadable {
-        why += &format!(" (with the piece letters of {})", reading.language.name);
+        why += &format!(" (with {} piece letters)", reading.language.name);
     }
     if let Some(typed) = number.filter(|&typed| typed != counted) {
         let more = if typed > counted { ": moves before it are missing" } else { "" };

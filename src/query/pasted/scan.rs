@@ -105,7 +105,7 @@ impl<'t> Scanner<'t> {
                 '{' => self.comment()?,
                 '(' => self.bracket()?,
                 ')' if self.closing == Some(self.at) => self.at += 1,
-                ')' | '}' => return Err(Stop::text("a ')' or '}' closes nothing; remove it")),
+                ')' | '}' => return Err(Stop::text("a ')' or '}' has no opening bracket; remove it")),
                 '[' => self.square_bracket()?,
                 ']' => {
                     self.at += 1;

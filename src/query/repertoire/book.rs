@@ -32,7 +32,7 @@ pub struct BookProblem {
 
 /// The text has more moves than a repertoire can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("more than 200,000 moves: a repertoire has fewer; is this the right file?")]
+#[error("more than 200,000 moves, too many for a repertoire; is this the right file?")]
 pub struct TooLong;
 
 /// A repertoire: trees of moves, one for each start position and side. Equal lines of several games are
@@ -292,7 +292,7 @@ impl<'t> Reading<'t> {
     fn unclosed(&mut self, what: &str, offset: usize) {
         self.problem(
             offset,
-            format!("a {what} is not closed before the game ends: the rest of the game is lost"),
+            format!("a {what} is not closed; everything after its opening bracket is left out"),
         );
     }
 

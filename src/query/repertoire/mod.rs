@@ -48,8 +48,8 @@ pub enum RepertoireError {
     Store(#[from] store::Error),
     /// Neither tags nor moves show the side.
     #[error(
-        "cannot determine the repertoire's side: both sides have several moves in equally many positions and the last \
-         move in equally many lines; give the side"
+        "cannot determine the repertoire's side: both sides have alternatives in equally many positions, and both make the \
+         last move in equally many lines; give the side"
     )]
     UnknownSide,
 }

@@ -166,7 +166,7 @@ fn refused(message: &str, words: &[&str]) -> Option<String> {
     let uses = words.iter().filter(|word| is_slow(word)).count();
     Some(match function {
         Some(function) if is_slow(function) && uses <= SLOW_CALLS => {
-            "This statement reads a view that is too slow here. In a compact database, write game_position and moves \
+            "This statement reads a view that is too slow here. In a compact database, use the names game_position and moves \
              without the prefix main."
                 .to_owned()
         }

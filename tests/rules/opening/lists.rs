@@ -153,9 +153,9 @@ fn errors_have_path_and_line() {
             "#\nA00 \"x\" 1.e4\n  e5 2.Ke3 *\n",
             "list:3: 2.Ke3: illegal move in rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2",
         ),
-        ("A00 \"x\" 1.e4 *\n\nA01 \"y\" 1.b3\n", "list:3: no '*' after the moves before the end of the file"),
-        ("A00 \"x 1.e4 *\n", "list:1: no closing quote before the end of the file"),
-        ("A00 x 1.e4 *\n", "list:1: no name in double quotes before the end of the file"),
+        ("A00 \"x\" 1.e4 *\n\nA01 \"y\" 1.b3\n", "list:3: the file ends without the '*' after the moves"),
+        ("A00 \"x 1.e4 *\n", "list:1: the file ends without the closing quote"),
+        ("A00 x 1.e4 *\n", "list:1: the file ends without the name in double quotes"),
         ("A00 \"x\" 1.e4 *\nF00 \"y\" 1.b3 *\n", "list:2: text that belongs to no opening"),
         (
             "[ECO \"A00\"]\n[Opening \"x\"]\n\n1. e4 Ke7 *\n",

@@ -47,7 +47,7 @@ pub(crate) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
     let picture = PictureOutput::requested(&args.picture, Some(&args.database))?;
     note_assumptions(&query);
     if args.board && args.format != ExploreFormat::Table {
-        note("the board is drawn above tables only, not in json, csv or dot");
+        note("the board is drawn only with --format table, not with json, csv or dot");
     }
     let selection = select(&database, &filter, args)?;
     let lines = read_lines(&database, args.variations)?;

@@ -40,7 +40,7 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
     let per_game = args.sample().map_or(1, |sample| sample.per_game);
     ensure!(
         sequence.is_none() || per_game == 1,
-        "a description finds one position of each game; leave out --per-game"
+        "options such as --material find one position of each game; leave out --per-game"
     );
     let wanted = args.wanted(sequence.as_ref())?;
     let filter = filter(args, &wanted)?;

@@ -54,16 +54,16 @@ pub(crate) fn warnings(database: &Database, sql: &str) -> Vec<&'static str> {
     if has(r"(?i)\bdate\s*(=|<|>|like\b|glob\b|between\b)[=>]?\s*'\d{4}-\d")
         || has(r"(?i)'\d{4}-\d\d[^']*'\s*(=|<|>)=?\s*(\w+\.)?date\b")
     {
-        warnings.push("dates are written 2021.06.19; compare iso_date of the view games with 2021-06-19");
+        warnings.push("the column date has the form 2021.06.19; to compare with 2021-06-19, use the column iso_date of the view games");
     }
     if has(r"(?i)\bpositions\b") && has(r"(?i)\border\s+by\s+(\w+\.)?occurrences\b") {
         warnings.push(
-            "this counts positions one by one; counts of frequent positions are stored: \
+            "this statement is slow: it counts positions one by one. To read stored counts of frequent positions: \
              SELECT * FROM visited_position ORDER BY games DESC",
         );
     } else if has(r"(?i)\bkey\s*(=|in\b)") && scans_positions(database, sql).unwrap_or(false) {
         warnings.push(
-            "this reads all positions; position_game finds them by key: \
+            "this statement is slow: it reads all positions. To find positions by key, use position_game: \
              SELECT m.* FROM position_game JOIN moves AS m USING (game_id, ply) WHERE position_game.key = ...",
         );
     }
