@@ -280,7 +280,7 @@ fn of_index(error: &IndexError) -> Option<String> {
         }
         IndexError::Space { directory, needed, free, compact } => format!(
             "{}: about {} is needed here, but only {} is free; free some space, choose another place for the database, or \
-             one for temporary files with --temp-dir{}",
+             another directory for temporary files with --temp-dir{}",
             directory.display(),
             Size(*needed),
             FreeSize(*free),
@@ -433,7 +433,7 @@ mod tests {
         there: cannot use a temporary file here (about 3072 KiB is needed); free some space, or choose another place with --temp-dir
         there: cannot use a temporary file here; check the permissions, or choose another place with --temp-dir
         wrong; stopped, because there are more errors than --max-problems 2 allows; nothing was written to the database
-        there: about 2048 KiB is needed here, but only 1024 KiB is free; free some space, choose another place for the database, or one for temporary files with --temp-dir. With --layout compact, the database takes about 500 KiB
+        there: about 2048 KiB is needed here, but only 1024 KiB is free; free some space, choose another place for the database, or another directory for temporary files with --temp-dir. With --layout compact, the database takes about 500 KiB
         there: was built with another list of opening names, which cannot be changed; omit --openings to keep it, or index everything again with --overwrite
         there: was built with --continuation-threshold 4, which cannot be changed to 5; omit the option to keep 4, or index everything again with --overwrite
         a.pgn: was indexed with --encoding auto, not windows-1251, so nothing was added. Omit the option to keep auto, or name only the other files. To read all files again: pgndex index --reread --encoding windows-1251 there. To read this file again, first remove it with all its games: pgndex remove there --source a.pgn

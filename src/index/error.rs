@@ -125,7 +125,10 @@ pub enum Error {
     #[error("more than {} games in one database; index the files into several databases", u32::MAX)]
     TooManyGames,
     /// There are more names than the database can number.
-    #[error("more than {} names of players, events or sites in one database; nothing was added", u32::MAX)]
+    #[error(
+        "more than {} names of players, events or sites in one database; nothing was added. Index the files into several databases",
+        u32::MAX
+    )]
     TooManyNames,
     /// No game was found, and existing data would be replaced.
     #[error(

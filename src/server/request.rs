@@ -298,7 +298,9 @@ fn step(words: &[&(String, String)]) -> Result<Step, Problem> {
     const DESCRIPTION: &str = "a description of positions: pattern, material, structure, ending or move";
     Err(match words.first() {
         Some((name, _)) => Problem::parameter(name, format!("needs {DESCRIPTION}")),
-        None => Problem::parameter(THEN, format!("before and after each then, give {DESCRIPTION}")),
+        None => {
+            Problem::parameter(THEN, format!("before and after each parameter `then`, give {DESCRIPTION}"))
+        }
     })
 }
 

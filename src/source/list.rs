@@ -263,7 +263,7 @@ impl Lister<'_> {
                     left_out.insert(plain, note);
                 }
                 UnpackedState::Other => self.sources.notes.push(format!(
-                    "{packed_name}: read together with {plain_name} beside it, because their texts differ; games in both are duplicates"
+                    "{packed_name}: read in addition to {plain_name} beside it, because their texts differ; games that are in both files are duplicates"
                 )),
             }
         }

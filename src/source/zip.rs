@@ -154,14 +154,14 @@ fn is_pgn(name: &[u8]) -> bool {
 
 fn member(bytes: &[u8], archive: &Path, entry: &Entry) -> std::result::Result<Member, Fault> {
     if entry.is_encrypted {
-        return Err(Fault::Form("encrypted"));
+        return Err(Fault::Form("an encrypted file"));
     }
     let method = match entry.method {
         0 => Method::Stored,
         8 => Method::Deflate,
         12 => Method::Bzip2,
         93 => Method::Zstd,
-        _ => return Err(Fault::Form("compressed by a method that pgndex cannot read")),
+        _ => return Err(Fault::Form("a file in an unsupported compression format")),
     };
     let start = entry
         .data_start(bytes)

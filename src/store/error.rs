@@ -237,7 +237,7 @@ pub enum ErrorKind {
     /// The greatest possible id of a table's rows is in use, so no id is left for new rows.
     #[error(
         "table {table} has a row with the greatest possible id, {last}, so no id is left for new rows. Nothing was \
-         added; `pgndex verify` shows whether pgndex wrote this row"
+         added. Run `pgndex verify`: if it reports this row, another program added it; otherwise, index new games into another database"
     )]
     NumbersUsedUp {
         /// The table.
@@ -248,7 +248,8 @@ pub enum ErrorKind {
     /// To read the database, SQLite would have to create files beside it, but is not allowed to.
     #[error(
         "SQLite must create files beside this database to read it (it is in WAL mode, or its last writer was killed), but is \
-         not allowed to. Open it once where writing is allowed (sqlite3 FILE 'PRAGMA journal_mode = DELETE'), or copy it"
+         not allowed to. Make its directory writable and run `sqlite3 FILE 'PRAGMA journal_mode = DELETE'` once, or copy the \
+         database into a writable directory"
     )]
     NeedsWriting,
     /// An operation on a file failed.

@@ -165,13 +165,18 @@ pub(crate) fn numbers(Reader { connection, findings }: Reader<'_>, gone: Missing
         for_each_row(connection, &sql, [], &mut |row| {
             let id: i64 = row.get(0)?;
             if id < 1 {
-                findings.about(SurplusRow, table, RowId::new([(column, id)]), "numbers begin with 1");
+                findings.about(
+                    SurplusRow,
+                    table,
+                    RowId::new([(column, id)]),
+                    "ids begin with 1, so this row should not exist",
+                );
                 return Ok(());
             }
             if id != next {
                 let found = match id - next {
                     1 => "the row is missing".to_owned(),
-                    _ => format!("the rows up to {} are missing", id - 1),
+                    _ => format!("the rows from {next} to {} are missing", id - 1),
                 };
                 findings.about(MissingRow, table, RowId::new([(column, next)]), found);
             }

@@ -73,7 +73,7 @@ fn both_files_are_read_if_their_texts_differ() {
     let text = GAMES.as_bytes();
     let note = |name: &str| {
         format!(
-            "{name}: read together with a.pgn beside it, because their texts differ; games in both are duplicates"
+            "{name}: read in addition to a.pgn beside it, because their texts differ; games that are in both files are duplicates"
         )
     };
     let mut other = text.to_vec();

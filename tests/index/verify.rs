@@ -370,7 +370,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
     ),
     (
         "INSERT INTO event VALUES (0, 'Nothing')",
-        &["surplus-row event event_id 0: numbers begin with 1", "surplus-row event event_id 0: no game has this name"],
+        &["surplus-row event event_id 0: ids begin with 1, so this row should not exist", "surplus-row event event_id 0: no game has this name"],
     ),
     ("DELETE FROM site WHERE site_id = 3", &["dangling-link game", "missing-row site site_id 3", "source-text game"]),
     ("UPDATE game SET eco = 'E99' WHERE game_id = 5", &["source-text game game_id 5: eco is E99, expected "]),
@@ -454,7 +454,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
         &[
             "wrong-count import import_id 1: problems is 0, expected 1",
             "wrong-count source source_id 1: problems is 0, expected 1",
-            "source-text game game_id 9: number of problems in its text: 0; in the table problem: 1",
+            "source-text game game_id 9: problems in the game's text: 0; in the table `problem`: 1",
             "wrong-value problem problem_id 1: message is '', expected a sentence",
             "wrong-value problem problem_id 1: byte_offset is 1099511627776, expected at most ",
             "wrong-value problem problem_id 1: ply is 500, expected at most ",
@@ -889,7 +889,7 @@ fn every_column_of_a_problem_is_compared_with_the_text() {
             ),
             (
                 "UPDATE problem SET game_id = NULL WHERE problem_id = 3",
-                &["source-text game game_id 2: number of problems in its text: 1; in the table problem: 0"],
+                &["source-text game game_id 2: problems in the game's text: 1; in the table `problem`: 0"],
             ),
             // A problem outside games.
             (

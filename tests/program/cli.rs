@@ -40,13 +40,13 @@ mod help {
           export       Write chosen games as PGN or CSV, or their positions as FEN, EPD or CSV
           player       Show a player's record, openings, lines, endings and opponents
           players      List the players, and merge names of the same player
-          repertoire   Compare a repertoire with the games: scores, and opponent moves without an answer
-          sql          Run SQL, or show a prompt for it
+          repertoire   Compare a repertoire with the games: line scores, and opponents' unanswered moves
+          sql          Run SQL, or open an SQL prompt
           serve        Serve databases over HTTP: a web page, Lichess's explorer API, and pgndex's own API
           remove       Remove games from a database and correct all counts
           optimize     Merge the parts added by different `index` runs, for faster look-ups
-          backup       Copy a database, while others continue to read and write it
-          verify       Check whether a database is sound; changes and repairs nothing
+          backup       Copy a database while other programs read and write it
+          verify       Check whether a database is sound, without changing it
           repair       Make the tables consistent again after another program changed rows
           key          Show the key and the canonical FEN of a position
           completions  Write a completion script for a shell
@@ -55,7 +55,7 @@ mod help {
 
         Options:
               --verbose
-                  With --version: also the version of SQLite and how it was compiled
+                  With --version: also print the version of SQLite and how SQLite was compiled
 
           -h, --help
                   Print help (see a summary with '-h')
@@ -63,13 +63,13 @@ mod help {
           -V, --version
                   Print version
 
-        Answers go to standard output; notes, progress and errors to standard error. PGNDEX_DB is the
-        default database of `info`, `find`, `explore`, `export`, `verify` and `serve`; PGNDEX_THREADS is the
-        number of threads.
+        Answers go to standard output; notes, progress and errors to standard error. The environment
+        variable PGNDEX_DB sets the default database of `info`, `find`, `explore`, `export`, `verify` and
+        `serve`; PGNDEX_THREADS sets the number of threads.
 
-        Exit status: 0 done (also if nothing was found), 1 failed, 2 wrong usage. 3: done, but some games or
-        files could not be read completely. 4: another program is writing the database. 130: stopped by
-        Ctrl-C, 143: by SIGTERM; `serve` and `watch` end with 0 then.
+        Exit status: 0: done, even if nothing was found. 1: failed. 2: wrong usage. 3: done, but some games
+        or files could not be read completely. 4: another program is writing the database. 130: stopped by
+        Ctrl-C. 143: stopped by SIGTERM. After either signal, `serve` and `watch` exit with 0.
 
         Examples:
           pgndex index games.db *.pgn *.pgn.zst           index PGN files into a new database
@@ -150,7 +150,7 @@ mod help {
               --reread
                   Read all indexed PGN files again, and replace the database.
                   
-                  Use it after an update of pgndex, or to apply other options to all games.
+                  Use this option after an update of pgndex, or to apply changed settings to all games.
 
               --drop-missing
                   With --reread: drop games that can no longer be read.
@@ -212,7 +212,7 @@ mod help {
               --duplicates <RULE>
                   What to do with repeated games.
                   
-                  [default: skip, or the database's setting]
+                  [default: the database's setting, or else skip]
 
                   Possible values:
                   - keep:  Keep all games, and do not look for duplicates
@@ -224,14 +224,14 @@ mod help {
               --continuation-threshold <GAMES>
                   Precompute move statistics for positions reached by at least this many games.
                   
-                  `explore` then answers immediately for these positions. [default: 64, or the database's
-                  setting]
+                  `explore` then answers immediately for these positions. [default: the database's setting,
+                  or else 64]
 
               --layout <LAYOUT>
                   How to store positions.
                   
-                  compact takes about a third of the space. Answers and SQL are the same. [default: open, or
-                  the database's layout]
+                  compact takes about a third of the space of open. Answers and SQL queries are the same for
+                  both. [default: the database's layout, or else open]
 
                   Possible values:
                   - open:    A row for each position, with its FEN
@@ -240,25 +240,26 @@ mod help {
               --annotations <WHICH>
                   Which annotations to store.
                   
-                  [default: all, or the database's setting]
+                  [default: the database's setting, or else all; with `index --reread`: all]
 
                   Possible values:
-                  - all:     Clocks, times used, evaluations, comments, other commands in comments, glyphs
-                    and variations
-                  - numbers: Clocks, times and evaluations of the main line
+                  - all:     Clocks, times used, evaluations, comments, other comment commands (such as
+                    [%csl]), glyphs and variations
+                  - numbers: Clocks, times used and evaluations of the main line
                   - none:    Moves only
 
               --openings <FILE>
                   Names of openings: a file, or a directory of files.
                   
-                  TSV (columns eco, name, pgn), Scid's .eco, or PGN with ECO and Opening tags. [default:
-                  Lichess's names, or the database's setting]
+                  TSV (columns eco, name, pgn), Scid's .eco, or PGN with ECO and Opening tags. [default: the
+                  database's setting, or else Lichess's names]
 
               --encoding <LABEL>
                   Encoding of the files, such as windows-1251.
                   
                   A label of the WHATWG standard. auto: UTF-8, or Windows-1252 for bytes that are not valid
-                  UTF-8. A byte order mark overrides this option. [default: auto, or the database's setting]
+                  UTF-8. A byte order mark overrides this option. [default: the database's setting, or else
+                  auto]
 
         Resources:
           -j, --threads <N>
@@ -269,11 +270,11 @@ mod help {
               --memory <SIZE>
                   Memory to use, such as 512M or 4G.
                   
-                  Data that does not fit goes to temporary files. [default: a quarter of the machine's, at
-                  most 4G]
+                  Data that does not fit goes to temporary files. [default: a quarter of the machine's
+                  memory, at most 4G]
 
               --temp-dir <DIR>
-                  Directory for temporary files [default: the database's].
+                  Directory for temporary files [default: the database's directory].
                   
                   `index` needs up to about 20 bytes per position there.
 
@@ -330,7 +331,7 @@ mod help {
                   [possible values: table, json]
 
               --all
-                  List every source and run, not only the latest 20
+                  List all sources and all runs, not only the latest 20 of each
 
               --sizes
                   Measure each table and index; this reads the whole file
@@ -362,7 +363,7 @@ mod help {
                   Database
 
           <GAME_ID>...
-                  Numbers of games: 42, or 1-5.
+                  Game numbers: 42, or the range 1-5.
                   
                   `find` and the view `games` show them.
 
@@ -379,7 +380,8 @@ mod help {
                   Leave out comments, glyphs, variations, clocks and evaluations
 
               --novelty
-                  Show the first move to a position that no game of an earlier day reached
+                  Show the novelty: the first move after which the position is new, compared with games of
+                  earlier days
 
               --json
                   The same as --format json
@@ -416,11 +418,12 @@ mod help {
               --overwrite
                   Replace the file if it exists
 
-        The line below a board shows the balance of material in pawns: + for White, - for Black, or equal.
-        --svg draws one position of one game: at --ply, or the last one.
+        The line below a board shows the balance of material in pawns: + if White is ahead, - if Black is
+        ahead, or equal. --svg draws one position of one game: the position at --ply, or else the last
+        position.
 
-        In JSON, jq and JavaScript round `key`: use `key_hex` there. If moves are missing, the PGN has the
-        tag "Truncated".
+        For jq and JavaScript, which round large integers, use `key_hex` from the JSON instead of `key`. If
+        moves are missing, the PGN has the tag "Truncated".
 
         Examples:
           pgndex game games.db 42 --ply 24,end     with the board after ply 24 and after the last
@@ -432,7 +435,7 @@ mod help {
     #[test]
     fn help_of_sql() {
         insta::assert_snapshot!(help(&["sql", "--help"]), @r#"
-        Run SQL, or show a prompt for it
+        Run SQL, or open an SQL prompt
 
         Usage: pgndex sql [OPTIONS] <DB> [QUERY]
 
@@ -441,9 +444,10 @@ mod help {
                   Database
 
           [QUERY]
-                  The statements; without them a prompt opens.
+                  SQL statements; if none are given, a prompt opens.
                   
-                  If there is no terminal, or with '-', they are read from standard input.
+                  With '-', or if no statements are given and standard input is not a terminal, statements
+                  are read from standard input.
 
         Options:
               --file <FILE>
@@ -459,11 +463,11 @@ mod help {
           -p, --param <NAME=VALUE>
                   A value for the parameter :NAME of the statements.
                   
-                  Repeat the option for each parameter. Values that look like numbers are numbers. For text,
-                  add quotes inside the shell's quotes: "name='42'".
+                  Repeat the option for each parameter. Values that look like numbers are numbers. To pass
+                  one as text, add quotes inside the shell's quotes: "name='42'".
 
               --write
-                  Allow changes; no other program can write to the database meanwhile
+                  Allow changes, and block writes by other programs until the command ends
 
               --history <FILE>
                   Keep the prompt's history in this file [default: not kept]
@@ -475,11 +479,13 @@ mod help {
                   Print help (see a summary with '-h')
 
         Start with the views `games`, `moves` and `positions`. NULL is printed as nothing (null in json),
-        and a BLOB as hexadecimal digits. jq and JavaScript round keys: use key_hex(key) there.
+        and a BLOB as hexadecimal digits. For jq and JavaScript, which round large integers, use
+        key_hex(key) instead of key.
 
         Between statements, lines that begin with a dot are commands: .tables, .schema [TABLE], .mode
         FORMAT, .headers on|off, .parameter, .output [FILE], .timer on|off, .help, .quit. The run ends at
-        the first error. With --write each statement is committed at once, except between BEGIN and COMMIT.
+        the first error. With --write, each statement is committed immediately, except between BEGIN and
+        COMMIT.
 
         Examples:
           pgndex sql games.db .schema                          the tables and views, explained
@@ -491,7 +497,7 @@ mod help {
     #[test]
     fn help_of_backup() {
         insta::assert_snapshot!(help(&["backup", "--help"]), @"
-        Copy a database, while others continue to read and write it
+        Copy a database while other programs read and write it
 
         Usage: pgndex backup [OPTIONS] <DB> <TO>
 
@@ -562,7 +568,7 @@ mod help {
         Resources:
           -j, --threads <N>     Threads, at most 256 [default: one per processor] [env: PGNDEX_THREADS]
               --memory <SIZE>   Memory to use, such as 512M or 4G
-              --temp-dir <DIR>  Directory for temporary files [default: the database's]
+              --temp-dir <DIR>  Directory for temporary files [default: the database's directory]
 
         Messages:
           -q, --quiet  Show no progress and no summary

@@ -124,7 +124,7 @@ fn moves_come_with_results_and_the_latest_games_below() {
     13 games: # White 9 (69.2 %), = draw 2 (15.4 %), . Black 2 (15.4 %)
     ");
     let note = sample.run_with(&["--board", "--format", "csv"]).stderr;
-    insta::assert_snapshot!(note, @"pgndex: note: the board is drawn above tables only, not in json, csv or dot");
+    insta::assert_snapshot!(note, @"pgndex: note: the board is drawn only with --format table, not with json, csv or dot");
     insta::assert_snapshot!(sample.ok(&["--play", "e2e4,e7e5", "--format", "csv"]), @r#"
     uci,san,games,white,draws,black,average_rating,first_year,last_year,eco,opening
     g1f3,Nf3,10,7,1,2,,1750,1992,C40,King's Knight Opening
@@ -446,7 +446,7 @@ fn help_is_short() {
 
     Options:
           --variations        Also count moves in variations, in a separate column
-      -n, --limit <N>         Number of moves, the most frequent first; 0 for all [default: 0]
+      -n, --limit <N>         Number of moves to show, the most frequent first; 0 for all [default: 0]
           --side <SIDE>       Show results from this side's view [possible values: white, black]
           --versus <FILTERS>  Compare with the games that pass these filters
           --history           Add a table by year: the number of games, and the most frequent moves
@@ -472,7 +472,7 @@ fn help_is_short() {
           --result <RESULT>   Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
           --event <NAME>      The event's name, or the beginning of one of its words
           --opening <NAME>    Words of the opening's name, such as "sicilian najdorf"
-          --eco <CODE>        The tag ECO: B90, B9 for B90 to B99, or a range B90-C19
+          --eco <CODE>        The tag ECO: a code (B90), its beginning (B9), or a range (B90-C19)
           --speed <SPEED>     Class of the time control, as defined by Lichess, such as blitz
           --source <PATH|ID>  Only games that were indexed from this file, given by path or number
 

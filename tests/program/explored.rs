@@ -111,7 +111,7 @@ fn one_side_sees_its_score() {
         assert_eq!((&object["white"], &object["black"]), (&1.into(), &0.into()), "{opponent:?}");
     }
     let run = workspace.run_with(&["--player", "=A", "--side", "white", "--white", "=B"]);
-    insta::assert_snapshot!(run.stderr, @"pgndex: error: --side already assigns --player or --opponent to this side; leave out --white");
+    insta::assert_snapshot!(run.stderr, @"pgndex: error: with --side, --player or --opponent already names the player of this side; leave out --white");
     assert_eq!(run.status, 2);
     insta::assert_snapshot!(workspace.run_with(&["--player", "=A", "--side", "white", "--since", "2010"]).stderr, @"
     pgndex: note: no game that passes the filters reached this position: rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -

@@ -133,9 +133,7 @@ fn at_most_two_players_can_be_given() {
         run.stderr
     };
     let three = reported(&["--player", "a", "--player", "b", "--player", "c"]);
-    insta::assert_snapshot!(three, @"
-    pgndex: error: a game has two players; give --player twice, or --player and --opponent once each
-    ");
+    insta::assert_snapshot!(three, @"pgndex: error: a game has only two players; give two names at most");
     assert_eq!(reported(&["--player", "a", "--player", "b", "--opponent", "c"]), three);
     insta::assert_snapshot!(reported(&["--opponent", "anand"]), @"pgndex: error: --opponent NAME needs --player NAME; give both, or use --player alone for all games of a player");
 }
@@ -180,11 +178,11 @@ fn names_that_do_not_occur_are_reported_with_similar_ones() {
     pgndex: note: --player matches 2 players: "Anand, V" (5), "Anand, Akhil" (2); to choose one, give it exactly: "=Anand, V"
     pgndex: note: no player has a name that matches "Polgra" (the opponent); did you mean "Polgar, Judit" or "Polgar, Sofia"?
     pgndex: note: 8 games reached the position, but none passes the filters
-    pgndex: note: there would be 6 games with only the first player
+    pgndex: note: there would be 6 games for the first player alone
     "#);
     insta::assert_snapshot!(reported(&["--player", "=Kasparov, G", "--player", "=Anand, V"]), @"
     pgndex: note: 8 games reached the position, but none passes the filters
-    pgndex: note: there would be 5 games with only the second player, or 2 games with only the first player
+    pgndex: note: there would be 5 games for the second player alone, or 2 games for the first player alone
     pgndex: note: with two names, only games between these two players are found; if both are names of one player, merge them: pgndex players games.db --merge NAME NAME
     ");
     insta::assert_snapshot!(reported(&["--player", "annad", "--player", "Polgra, J"]), @r#"

@@ -134,7 +134,7 @@ fn help() {
           --result <RESULT>   Result: 1-0, 0-1, 1/2-1/2 (or draw), or * for none
           --event <NAME>      The event's name, or the beginning of one of its words
           --opening <NAME>    Words of the opening's name, such as "sicilian najdorf"
-          --eco <CODE>        The tag ECO: B90, B9 for B90 to B99, or a range B90-C19
+          --eco <CODE>        The tag ECO: a code (B90), its beginning (B9), or a range (B90-C19)
           --speed <SPEED>     Class of the time control, as defined by Lichess, such as blitz
           --source <PATH|ID>  Only games that were indexed from this file, given by path or number
 
@@ -578,7 +578,10 @@ fn games_are_listed_without_a_position() {
             &["--with-evals", "--elo-min", "2790", "--elo-max", "2800"],
             "filters\npgndex: note: --elo-min applies to",
         ),
-        (&["--result", "0-1", "--elo-min", "2000", "--black", "nobody"], "leaving out one of the filters"),
+        (
+            &["--result", "0-1", "--elo-min", "2000", "--black", "nobody"],
+            "even if one of the filters is left out",
+        ),
     ] {
         let reported = sample.stderr_of(0, options);
         assert!(reported.contains(reason), "{options:?}: {reported}");

@@ -399,12 +399,13 @@ fn existing_games_are_printed_before_a_missing_one_is_reported() {
     change(&sample, "PRAGMA foreign_keys = OFF; DELETE FROM game WHERE game_id = 5");
     insta::assert_snapshot!(json(&sample, &["5", "4-6"]), @r#"
     4 6
-    pgndex: error: games.db: no game 5; it was removed, or got a new number when its file was read again (use `pgndex find`)
+    pgndex: error: games.db: no game 5; it was removed, or got a new number when its file was read again; `pgndex find` lists games with their numbers
     "#);
     let run = sample.run(&["game", "games.db", "4-6", "--format", "pgn"]);
     assert_eq!(run.status, 0);
     assert!(
-        run.stderr.contains("note: games.db: 1 of the requested numbers has no game: games can be removed"),
+        run.stderr
+            .contains("note: games.db: 1 of the requested numbers has no game; games may have been removed"),
         "{}",
         run.stderr
     );

@@ -1060,7 +1060,7 @@ fn a_range_skips_removed_ids() {
     assert_eq!(workspace.run(&["index", "--quiet", "a.db", "a.pgn"]).status, 0);
     let Run { status, stdout: out, stderr: err } = workspace.run(&["game", "a.db", "1-3", "--format", "pgn"]);
     assert!(
-        status == 0 && err.contains("note: a.db: 1 of the requested numbers has no game: games can"),
+        status == 0 && err.contains("note: a.db: 1 of the requested numbers has no game; games may"),
         "{err}"
     );
     assert_eq!(out.matches("[Event ").count(), 2);
@@ -1110,7 +1110,9 @@ fn all_files_are_reread_or_none() {
     let known = ["index", "games.db", "a.pgn", "--annotations", "none"];
     let Run { stderr: err, .. } = workspace.run(&known);
     assert!(
-        err.contains("note: --annotations applies only to new games; to apply to all games, use --reread"),
+        err.contains(
+            "note: --annotations applies only to new games; to change all games, use --reread as well"
+        ),
         "{err}"
     );
 }

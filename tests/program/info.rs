@@ -205,7 +205,7 @@ fn a_wal_database_in_a_read_only_directory_is_reported() {
     let run = Run::of(run.expect("the program runs"));
     assert_eq!((run.status, run.stdout.as_str()), (1, ""));
     insta::assert_snapshot!(run.stderr, @r#"
-    pgndex: error: games.db: SQLite must create files beside this database to read it (it is in WAL mode, or its last writer was killed), but is not allowed to. Open it once where writing is allowed (sqlite3 FILE 'PRAGMA journal_mode = DELETE'), or copy it
+    pgndex: error: games.db: SQLite must create files beside this database to read it (it is in WAL mode, or its last writer was killed), but is not allowed to. Make its directory writable and run `sqlite3 FILE 'PRAGMA journal_mode = DELETE'` once, or copy the database into a writable directory
       because: attempt to write a readonly database
     "#);
     assert_eq!(sample.run(&["info", "games.db"]).status, 0);

@@ -18,7 +18,10 @@ fn commands_and_options_of_other_programs_get_a_tip() {
     let workspace = workspace();
     for (arguments, reported) in [
         (&["merge", "a.db", "b.db"][..], "index the files of both into one"),
-        (&["restore", "a.db"], "restore it with 'pgndex backup COPY DB --overwrite'"),
+        (
+            &["restore", "a.db"],
+            "to restore it, copy it over the damaged database: 'pgndex backup BACKUP DB --overwrite'",
+        ),
         (&["wxyz"], "'pgndex --help' lists the commands"),
         (&["find", "a.db", "--won"], "use '--result 1-0'"),
         (&["find", "a.db", "--player", "tal", "--lost"], "use '--result 1-0'"),

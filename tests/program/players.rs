@@ -187,7 +187,7 @@ fn an_ambiguous_name_is_not_merged() {
             &["Korchnoi, Viktor", "Kortshnoj"],
             "no player has a name that matches \"Kortshnoj\"; did you mean \"Kortschnoj, Viktor\"",
         ),
-        (&["Ding Liren", "Ding Liren"], "leave this alias out"),
+        (&["Ding Liren", "Ding Liren"], "leave out this alias"),
         (&["Ding Liren", "="], "the name is empty"),
     ] {
         let run = run_players(&workspace, &[&["--merge"], names].concat());
@@ -277,14 +277,14 @@ fn an_invalid_list_is_reported_with_its_line_and_changes_nothing() {
     pgndex: error: bad.csv:2: 1 field, but 2 columns; separate fields by commas
     pgndex: error: bad.csv:1: separate the fields by commas, not by semicolons; the first line must be name,alias or name,alias,fide_id
     pgndex: error: bad.csv:2: the alias is empty; fill it in, or leave the line out
-    pgndex: error: bad.csv:2: "x" is not a FIDE number; write its digits, or leave it empty
+    pgndex: error: bad.csv:2: "x" is not a FIDE number; write only digits, or leave the field empty
     pgndex: error: bad.csv:3: "A" has the FIDE number 1, so it cannot have 2; keep the correct number; nothing was changed
-    pgndex: error: bad.csv:2: an alias is "A" itself, or is already merged with it; leave this alias out; nothing was changed
-    pgndex: error: bad.csv:4: "C" is already another spelling of "A", so it cannot also be a spelling of "B"; keep only one of them; nothing was changed
+    pgndex: error: bad.csv:2: one of the aliases is "A" itself, or already merged with it; leave out this alias; nothing was changed
+    pgndex: error: bad.csv:4: "C" is already another spelling of "A", so it cannot also be a spelling of "B"; choose one of these two players; nothing was changed
     pgndex: error: bad.csv:3: "B" is itself another spelling of "A"; list "C" as a spelling of "A" instead; nothing was changed
-    pgndex: error: bad.csv:2: "A" and "B" are each given as another spelling of the other; keep one of the two lines; nothing was changed
+    pgndex: error: bad.csv:2: "A" and "B" are each listed as a spelling of the other; keep one of the two lines; nothing was changed
     pgndex: error: bad.csv:3: "Liren Ding" is itself another spelling of "Ding Liren"; list "A" as a spelling of "Ding Liren" instead; nothing was changed
-    pgndex: error: bad.csv:3: "Liren Ding" is already another spelling of "Ding Liren", so it cannot also be a spelling of "A"; keep only one of them; nothing was changed
+    pgndex: error: bad.csv:3: "Liren Ding" is already another spelling of "Ding Liren", so it cannot also be a spelling of "A"; choose one of these two players; nothing was changed
     "#);
     workspace.write("bad.csv", b"name,alias\nA,B\nM\xfcller,K\n");
     assert!(

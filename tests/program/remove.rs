@@ -94,7 +94,7 @@ fn duplicates_come_back_if_their_file_is_unchanged() {
     let run = workspace.run(&["remove", "games.db", "--source", "all.pgn"]);
     assert_eq!(run.status, 0, "{run:?}");
     let note = "pgndex: note: not added: 3 games of twice.pgn, skipped earlier as duplicates; the file cannot be read again (it has \
-                changed since it was indexed). To add them, remove that file too, and index it again\n";
+                changed since it was indexed). To add them, remove that file from the database with --source, and index it again\n";
     assert!(run.stderr.starts_with(note), "{}", run.stderr);
     assert_eq!(workspace.number("games.db", "SELECT count(*) FROM duplicate WHERE original_id IS NULL"), 3);
     assert_sound(&workspace);
@@ -203,11 +203,7 @@ fn wrong_usage_is_refused_with_a_tip() {
         (&["--source", "none.pgn"], 1, "no games were indexed from none.pgn"),
         (&["--source", "7"], 1, "no indexed file has the number or path 7"),
         (&["--sql", "SELECT 'x'"], 1, "--sql: "),
-        (
-            &["--sql", ""],
-            1,
-            "--sql: the query is empty; give a query of game numbers with a condition, such as ",
-        ),
+        (&["--sql", ""], 1, "--sql: the query is empty; give a query that selects game numbers, such as "),
         (&["--sql", "SELECT * FROM nope"], 1, "--sql: no such table: nope"),
         (&["--sql", "SELECT 9999"], 1, "no game 9999"),
         (

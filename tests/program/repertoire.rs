@@ -161,11 +161,11 @@ fn unreadable_text_is_reported() {
         printed(&workspace.run_with(&["--games", "0", "--format", "csv"]))
     };
     insta::assert_snapshot!(compare(""), @"
-    pgndex: error: mine.pgn: no moves; is it PGN?
+    pgndex: error: mine.pgn: contains no moves that can be read; give the PGN file of the repertoire
     1
     ");
     insta::assert_snapshot!(compare("Dear friend\n"), @"
-    pgndex: error: mine.pgn: no moves; is it PGN?
+    pgndex: error: mine.pgn: contains no moves that can be read; give the PGN file of the repertoire
     1
     ");
     insta::assert_snapshot!(

@@ -247,7 +247,11 @@ fn unreadable_requests_are_reported_with_a_hint() {
         ("/api/problems?kind=foo", 400, "illegal-move"),
         ("/api/games?ply=20-40", 400, "ply: needs"),
         ("/api/games?ply=later", 400, "ply: not a ply or a range"),
-        ("/api/games?material=KRvK&then", 400, "then: before and after each then, give a description"),
+        (
+            "/api/games?material=KRvK&then",
+            400,
+            "then: before and after each parameter `then`, give a description",
+        ),
         ("/api/games?material=KRvK&then&material=KvK&white=a&white=b", 400, "white: given twice"),
         ("/api/games?material=KRvK&then=false&material=KvK", 400, "material: given twice"),
         ("/api/games?material=KRvK&then=later&material=KvK", 400, "then: write true or false"),

@@ -67,7 +67,7 @@ pub(crate) struct FilterArgs {
     /// Beginnings of words match too. The opening is determined from the game's positions, not from its tags.
     #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(crate) opening: Option<NameFilter>,
-    /// The tag ECO: a code (B90), its beginning (B9 for B90 to B99), or a range (B90-C19)
+    /// The tag ECO: a code (B90), its beginning (B9), or a range (B90-C19)
     #[arg(help_heading = WHICH, long, value_name = "CODE", value_parser = eco)]
     pub(crate) eco: Option<EcoRange>,
     /// The ECO code that pgndex determined from the game's positions

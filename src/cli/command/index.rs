@@ -223,7 +223,9 @@ fn note_options_without_effect(args: &IndexArgs, summary: &Summary) {
             [] => (String::new(), "applies"),
             _ => (format!("{} and ", others.join(", ")), "apply"),
         };
-        log::note(&format!("{options}{last} {apply} only to new games; to apply to all games, use --reread"));
+        log::note(&format!(
+            "{options}{last} {apply} only to new games; to change all games, use --reread as well"
+        ));
     }
 }
 
@@ -353,7 +355,7 @@ fn check_own_rows(known: &Database, database: &Path) -> anyhow::Result<()> {
     let removed = known.removed_games()?;
     if removed > 0 {
         bail!(
-            "{}: {} removed from it and would be added again. Index its files into another database instead",
+            "{}: {} removed from it and would be added again. Index the files of this database into another one instead",
             database.display(),
             if removed == 1 { "1 game was".to_owned() } else { format!("{removed} games were") }
         );
@@ -361,8 +363,8 @@ fn check_own_rows(known: &Database, database: &Path) -> anyhow::Result<()> {
     let others = known.added_by_others()?;
     if !others.is_empty() {
         bail!(
-            "{}: these additions of other programs would be lost: {}. Index its files into another database, or drop \
-             them first",
+            "{}: these additions of other programs would be lost: {}. Index the files of this database into another one, or drop \
+             these additions first",
             database.display(),
             others.join(", ")
         );

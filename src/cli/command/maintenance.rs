@@ -187,7 +187,7 @@ fn report_unrepaired(summary: &RepairSummary) {
     }
     if summary.counts.cleared > 0 {
         note(&format!(
-            "{} to missing rows set to NULL, such as names of players. To restore them, read the files again with `pgndex index \
+            "set {} to missing rows to NULL, such as names of players. To restore them, read the files again with `pgndex index \
              --reread`",
             counted(summary.counts.cleared, "reference"),
         ));
@@ -195,7 +195,7 @@ fn report_unrepaired(summary: &RepairSummary) {
     if summary.counts.unknown_sources > 0 {
         note(&format!(
             "the table `source` had no row for {} with games. `pgndex info` shows such a source as 'unknown source' with its number. Remove \
-             its games with `pgndex remove --source`, then index the file again",
+             its games with `pgndex remove --source NUMBER`, then index the file again",
             counted(summary.counts.unknown_sources, "source"),
         ));
     }

@@ -402,7 +402,7 @@ impl Columns {
         let fide_id = fide_id.map(|id| {
             let number = id.parse().ok().filter(|&number: &u32| number > 0);
             number.with_context(|| {
-                format!("\"{id}\" is not a FIDE number; write its digits, or leave it empty")
+                format!("\"{id}\" is not a FIDE number; write only digits, or leave the field empty")
             })
         });
         Ok(PlayerAlias {

@@ -106,7 +106,7 @@ fn report_outcome(
         let path = printable(&path.to_string_lossy());
         note(&format!(
             "not added: {} of {path}, skipped earlier as duplicates; the file cannot be read again ({}). To add \
-             them, remove that file too, and index it again",
+             them, remove that file from the database with --source, and index it again",
             counted(*games, "game"),
             printable(reason),
         ));
@@ -119,7 +119,7 @@ fn last_line(args: &RemoveArgs, summary: &RemovalSummary, before: Option<u64>, r
     let (verb, added) = if args.dry_run { ("would remove", "would add") } else { ("removed", "added") };
     let returned = match returned {
         0 => String::new(),
-        returned => format!("; {added} {} skipped earlier", counted(*returned, "duplicate")),
+        returned => format!("; {added} {} from the duplicates skipped earlier", counted(*returned, "game")),
     };
     let mut size = database_size(&args.database, before.unwrap_or(*file_bytes), *file_bytes, *free_bytes);
     if !removes {

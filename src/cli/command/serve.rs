@@ -21,7 +21,7 @@ pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let token = args.token_file.as_deref().map(read_token).transpose()?;
     let server = match Server::bind(args.options(token)) {
         Err(error @ Error::Public { .. }) => {
-            return Err(wrong_value(format!("{error}: --token-file FILE, or --public")));
+            return Err(wrong_value(format!("{error} (--token-file FILE, or --public)")));
         }
         Err(error @ Error::HostName { .. }) => return Err(wrong_value(format!("--allow-host: {error}"))),
         Err(error @ (Error::ShortToken { .. } | Error::TokenOfLines)) => {

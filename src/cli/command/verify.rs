@@ -96,8 +96,8 @@ fn advice(findings: &Findings) -> String {
             "`pgndex repair` does not correct these rows. If they were not changed intentionally, {RESTORE}"
         ),
         _ if is_repairable && findings.counts.contains_key(&FindingKind::DanglingLink) => {
-            "`pgndex repair` removes references to missing rows, and adds rows for missing sources and runs, without what only the \
-             missing rows contained. To get that back, restore a backup"
+            "`pgndex repair` removes references to missing rows, and adds rows for missing sources and runs. It cannot restore data \
+             that only the missing rows contained; for this data, restore a backup"
                 .to_owned()
         }
         _ if is_repairable => {

@@ -20,8 +20,7 @@ const BYTES_A_ROW: usize = 32;
 const MOST_PROBLEMS: usize = 100;
 
 /// The message if annotations are left out.
-const TOO_MUCH: &str =
-    "at most 64 MiB of a game's annotations are kept; variations nested more than 1,000 deep are left out";
+const TOO_MUCH: &str = "some annotations of this game are left out: at most 64 MiB are kept, and no variations nested more than 1,000 deep";
 
 /// A problem with annotations. It does not end the replay of the game.
 #[derive(Debug)]

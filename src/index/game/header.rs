@@ -57,7 +57,7 @@ impl Header {
             if before & bit != 0
                 && tags[..index].iter().any(|other| other.name.eq_ignore_ascii_case(tag.name))
             {
-                let message = "it occurs more than once; the last one is used".into();
+                let message = "occurs more than once; the last value is used".into();
                 problems.push((tag.offset, ProblemKind::DuplicateTag, token(), message));
             }
             let kept = tag.value.len().min(MOST_VALUE).min(left.saturating_sub(tag.name.len()));
@@ -205,7 +205,8 @@ fn first_clock(mut reader: Reader<'_>) -> Option<u32> {
 const MOST_VALUE: usize = 64 << 10;
 /// The maximum size of all stored tags of a game, in bytes.
 const MOST_TEXT: usize = 1 << 20;
-const TOO_LONG: &str = "at most 64 KiB of each tag, and 1 MiB of all tags of a game, are kept";
+const TOO_LONG: &str =
+    "stored only in part: at most 64 KiB of each tag, and 1 MiB of all tags of a game, are kept";
 
 /// The first `most` bytes of a text, without an incomplete UTF-8 character at the end.
 fn cut(text: &[u8], most: usize) -> &[u8] {

@@ -192,7 +192,7 @@ impl Aliases {
         if let Some(of) = of.filter(|of| name != alias && of != name) {
             if of == *alias {
                 return wrong(format!(
-                    "\"{name}\" and \"{alias}\" are each given as another spelling of the other; keep one of the two lines"
+                    "\"{name}\" and \"{alias}\" are each listed as a spelling of the other; keep one of the two lines"
                 ));
             }
             return wrong(format!(
@@ -275,8 +275,8 @@ fn empty() -> AliasError {
 
 fn two_names(PlayerAlias { alias, name, .. }: &PlayerAlias, before: &str) -> AliasError {
     AliasError::Name(format!(
-        "\"{alias}\" is already another spelling of \"{before}\", so it cannot also be a spelling of \"{name}\"; keep \
-         only one of them"
+        "\"{alias}\" is already another spelling of \"{before}\", so it cannot also be a spelling of \"{name}\"; choose \
+         one of these two players"
     ))
 }
 

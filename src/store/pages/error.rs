@@ -64,7 +64,9 @@ pub enum BtreeError {
     Room,
 
     /// No page numbers are left.
-    #[error("the database would have more than {max} pages; a larger page size allows a larger database")]
+    #[error(
+        "the database would have more than {max} pages, the maximum for its page size; index the files into several databases"
+    )]
     Full {
         /// The maximum number of pages of a database.
         max: u32,

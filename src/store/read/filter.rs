@@ -51,7 +51,9 @@ pub enum FilterError {
         most: u32,
     },
     /// The player of one side is given twice: as `white` or `black`, and also as `player` or `opponent`.
-    #[error("{field} already names the player of this side; leave out {field}, or player and opponent")]
+    #[error(
+        "{field} already names the player of this side; omit either {field}, or both player and opponent"
+    )]
     SideTold {
         /// The field: `white` or `black`.
         field: &'static str,

@@ -42,7 +42,7 @@ fn numbered(Table { name: table, .. }: Table) -> Rule {
 
 /// Compares all rows with the moves of their games. Rows of missing games are reported elsewhere.
 pub(crate) fn check(reader: Reader<'_>) -> rusqlite::Result<()> {
-    let place = || rule("ply", "a position of its line", &on_line("line"));
+    let place = || rule("ply", "a ply that exists in this line", &on_line("line"));
     let evals = rule(
         "eval_count",
         "the number of evaluations of the game in move_eval",
@@ -66,7 +66,7 @@ pub(crate) fn check(reader: Reader<'_>) -> rusqlite::Result<()> {
         "t.parent_line = 0 OR t.parent_line < t.line AND EXISTS
              (SELECT 1 FROM variation AS v WHERE v.game_id = t.game_id AND v.line = t.parent_line)",
     );
-    let branch = rule("ply", "the ply of a position of its parent line", &on_line("parent_line"));
+    let branch = rule("ply", "a ply that exists in the parent line", &on_line("parent_line"));
     check_table(reader, VARIATION, WrongValue, &[parent, branch])?;
     let line = rule(
         "line",

@@ -141,7 +141,7 @@ impl Problems {
         let may_have_more = is_before && parsed.len() > stored.len();
         if stored.len() != parsed.len() && !may_have_more {
             let (rows, parsed) = (stored.len(), parsed.len());
-            let found = format!("number of problems in its text: {parsed}; in the table problem: {rows}");
+            let found = format!("problems in the game's text: {parsed}; in the table `problem`: {rows}");
             findings.about(SourceText, "game", RowId::game(game.game), found);
             return Ok(());
         }

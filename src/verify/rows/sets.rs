@@ -211,8 +211,12 @@ fn compare_feature(set: (u32, FeatureKind, i64), found: &[u16], expected: &[u16]
     let (found, expected) = (next(found), next(expected));
     let (found, expected) = match found.cmp(&expected) {
         Ordering::Equal => return,
-        Ordering::Less => (format!("a set with game {}", game_id(found)), "a set without this game"),
-        Ordering::Greater => (format!("a set without game {}", game_id(expected)), "a set with this game"),
+        Ordering::Less => {
+            (format!("a set that contains game {}", game_id(found)), "a set that does not contain it")
+        }
+        Ordering::Greater => {
+            (format!("a set that does not contain game {}", game_id(expected)), "a set that contains it")
+        }
     };
     findings.wrong(WrongValue, FEATURES, feature_row(set), "sets", expected, found);
 }

@@ -114,7 +114,7 @@ const DAMAGE: &[(&str, &[&str])] = &[
             "source-text variation game_id 1, line 5: parent_line is NULL, expected 0",
             "source-text variation game_id 1, line 5: ply is NULL, expected 2",
             "wrong-value variation game_id 1, line 6: parent_line is 5, expected 0, or an earlier variation",
-            "wrong-value variation game_id 1, line 6: ply is 2, expected the ply of a position of its parent line",
+            "wrong-value variation game_id 1, line 6: ply is 2, expected a ply that exists in the parent line",
         ],
     ),
     (
@@ -174,7 +174,9 @@ const DAMAGE_WITHOUT_TEXT: &[(&str, &[&str])] = &[
     ),
     (
         "UPDATE nag SET ply = 99 WHERE game_id = 1 AND line = 1",
-        &["wrong-value nag game_id 1, line 1, ply 99, nag 1: ply is 99, expected a position of its line"],
+        &[
+            "wrong-value nag game_id 1, line 1, ply 99, nag 1: ply is 99, expected a ply that exists in this line",
+        ],
     ),
     (
         "UPDATE command SET value = ']', name = '' WHERE game_id = 1 AND ply = 0",
