@@ -4,8 +4,8 @@
 use pgndex::board::Position;
 use pgndex::query::{
     AlternativeValues, CountedGames, Difference, SeveralPlayers, SimilarNames, SimilarPlayer, Variant,
-    WithoutFilter, alternative_values, filters_given, several_players, similar_players, variants,
-    without_one_filter,
+    WithoutFilter, alternative_values, filters_given, is_one_player_twice, several_players, similar_players,
+    variants, without_one_filter,
 };
 use pgndex::store::{Database, GameFilter, HitCount, Lines, NameFilter, Named, Selection};
 
@@ -121,6 +121,10 @@ pub(crate) fn note_filtered_out(
     counted: CountedGames<'_>,
     option: &dyn Fn(&str) -> Option<String>,
 ) -> anyhow::Result<()> {
+    if is_one_player_twice(database, filter)? {
+        note("both names belong to one player, and no game has the same player on both sides");
+        return Ok(());
+    }
     let is_name =
         |field| matches!(field, "white" | "black" | "player" | "opponent" | "event" | "site" | "opening");
     let (mut reasons, mut unexplained) = (Vec::new(), Vec::new());

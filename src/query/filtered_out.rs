@@ -2,7 +2,7 @@
 //! which games pass.
 
 use crate::board::Position;
-use crate::query::PositionSequence;
+use crate::query::{PositionSequence, several_players};
 use crate::sorted::sort_by_key;
 use crate::store::read_rows;
 use crate::store::{self, Database, GameFilter, HitOrder, Lines, ListLengths, Scan};
@@ -72,6 +72,25 @@ pub fn without_one_filter(
     }
     sort_by_key(&mut found, |without| std::cmp::Reverse(without.games));
     Ok(found)
+}
+
+/// Whether a filter requires one player on both sides, and no game has this player on both sides.
+///
+/// # Errors
+/// Errors of SQLite.
+pub fn is_one_player_twice(database: &Database, filter: &GameFilter) -> store::Result<bool> {
+    let GameFilter { white, black, player, opponent, .. } = filter.clone();
+    let names = GameFilter { white, black, player, opponent, ..GameFilter::default() };
+    let selection = database.select(&names)?;
+    let players = |field| selection.players().iter().find(|known| known.field == field);
+    let is_twice = [["player", "opponent"], ["white", "black"]].into_iter().any(|fields| {
+        let [one, other] = fields.map(|field| players(field).map(|known| &known.ids));
+        one.is_some() && one == other
+    });
+    // If the names match several players, these can have played each other.
+    Ok(is_twice
+        && several_players(database, &selection, 1)?.is_empty()
+        && database.count_games_of(&selection)? == 0)
 }
 
 /// If no game passes a filter: values with which games pass.

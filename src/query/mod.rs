@@ -62,7 +62,8 @@ pub use export::{
     write_positions,
 };
 pub use filtered_out::{
-    AlternativeValues, CountedGames, WithoutFilter, alternative_values, filters_given, without_one_filter,
+    AlternativeValues, CountedGames, WithoutFilter, alternative_values, filters_given, is_one_player_twice,
+    without_one_filter,
 };
 pub use find::{
     AllHits, Difference, FindQuery, FindTarget, FoundPosition, LineMatch, NoHits, Shown, Total, Variant,

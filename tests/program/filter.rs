@@ -185,6 +185,13 @@ fn names_that_do_not_occur_are_reported_with_similar_ones() {
     pgndex: note: there would be 5 games for the second player alone, or 2 games for the first player alone
     pgndex: note: with two names, only games between these two players are found; if both are names of one player, merge them: pgndex players games.db --merge NAME NAME
     ");
+    for fields in [["--player", "--opponent"], ["--player", "--player"], ["--white", "--black"]] {
+        let run = reported(&[fields[0], "=Kasparov, G", fields[1], "kasparov"]);
+        assert!(
+            run.ends_with("\npgndex: note: both names belong to one player, and no game has the same player on both sides\n"),
+            "{run}"
+        );
+    }
     insta::assert_snapshot!(reported(&["--player", "annad", "--player", "Polgra, J"]), @r#"
     pgndex: note: no player has a name that matches "annad" (--player); did you mean "Anand, V" or "Anand, Akhil"?
     pgndex: note: no player has a name that matches "Polgra, J" (the opponent); did you mean "Polgar, Judit" or "Polgar, Sofia"?
