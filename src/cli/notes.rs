@@ -192,12 +192,14 @@ fn note_without_one(
     Ok(!descriptions.is_empty())
 }
 
-/// Prints a note if only games without moves pass the filters. Returns whether the note was printed.
-pub(crate) fn note_skipped(database: &Database, selection: &Selection) -> anyhow::Result<bool> {
-    let games = match database.count_games_of(selection)? {
-        0 => database.count_skipped_games_of(selection)?,
-        _ => 0,
-    };
+/// The number of games with moves that pass the filters. If only games without moves pass, prints a note and
+/// returns `None`.
+pub(crate) fn count_or_note_skipped(
+    database: &Database,
+    selection: &Selection,
+) -> anyhow::Result<Option<u64>> {
+    let passing = database.count_games_of(selection)?;
+    let games = if passing > 0 { 0 } else { database.count_skipped_games_of(selection)? };
     if games > 0 {
         let what = if selection.is_all() {
             "the database has only games without moves"
@@ -207,7 +209,7 @@ pub(crate) fn note_skipped(database: &Database, selection: &Selection) -> anyhow
         let games = grouped(games);
         note(&format!("{what}, {games} in total; their variant is not supported, or their FEN is invalid"));
     }
-    Ok(games > 0)
+    Ok((games == 0).then_some(passing))
 }
 
 /// For a filter that excludes all games: which values of its field the games have, as text.

@@ -361,7 +361,7 @@ fn filtered_games_are_counted() {
     assert_eq!((run.status, run.stdout.as_str()), (0, "A40 Queen's Pawn Game\n\n"));
     insta::assert_snapshot!(run.stderr, @r#"
     pgndex: note: no player has a name that matches "nobody" (--player)
-    pgndex: note: no game that passes the filters reached this position: rnbqkbnr/pppppppp/8/8/3P4/8/PPP1PPPP/RNBQKBNR b KQkq -
+    pgndex: note: no game passes the filters
     pgndex: note: there would be 2 games without --player
     "#);
 }
@@ -371,24 +371,26 @@ fn the_filter_that_excludes_all_games_is_named() {
     let sample = built(RATED);
     let reported = |options: &[&str]| sample.run_with(&[&["--moves", "1. d4"], options].concat()).stderr;
     insta::assert_snapshot!(reported(&["--elo-min", "1900", "--since", "2200"]), @"
-    pgndex: note: no game that passes the filters reached this position: rnbqkbnr/pppppppp/8/8/3P4/8/PPP1PPPP/RNBQKBNR b KQkq -
+    pgndex: note: no game passes the filters
     pgndex: note: the games in the database are from 2023.??.?? to 2025.01.01
     pgndex: note: there would be 1 game without --since
     ");
     insta::assert_snapshot!(reported(&["--since", "2200"]), @"
-    pgndex: note: no game that passes the filters reached this position: rnbqkbnr/pppppppp/8/8/3P4/8/PPP1PPPP/RNBQKBNR b KQkq -
+    pgndex: note: no game passes the filters
     pgndex: note: the games in the database are from 2023.??.?? to 2025.01.01
     ");
     insta::assert_snapshot!(reported(&["--since", "2200", "--elo-min", "3000"]), @"
-    pgndex: note: no game that passes the filters reached this position: rnbqkbnr/pppppppp/8/8/3P4/8/PPP1PPPP/RNBQKBNR b KQkq -
+    pgndex: note: no game passes the filters
     pgndex: note: --elo-min applies to both players; the highest value that matches a game is 1990
     pgndex: note: the games in the database are from 2023.??.?? to 2025.01.01
     ");
     insta::assert_snapshot!(reported(&["--result", "*", "--variant", "Atomic", "--plies-max", "1000"]), @"
-    pgndex: note: no game that passes the filters reached this position: rnbqkbnr/pppppppp/8/8/3P4/8/PPP1PPPP/RNBQKBNR b KQkq -
+    pgndex: note: no game passes the filters
     pgndex: note: no game has the tag Variant
     pgndex: note: there would be 1 game without --variant
     ");
+    // A game passes, but did not reach the position.
+    insta::assert_snapshot!(reported(&["--result", "draw"]), @"pgndex: note: no game that passes the filters reached this position: rnbqkbnr/pppppppp/8/8/3P4/8/PPP1PPPP/RNBQKBNR b KQkq -");
 }
 
 #[test]

@@ -267,6 +267,7 @@ fn games_are_chosen_by_position_filter_or_query() {
         &["--format", "fen", "--ply", "3", "--either"],
         &["--format", "fen", "--then", "--ending", "rook"],
         &["--format", "fen", "--ending", "rook", "--last"],
+        &["--format", "fen", "--ending", "rook", "--sample", "3", "--per-game", "2"],
         &["--format", "fen", "--ending", "rook", "--moves", "e4"],
         &["--format", "fen", "--ending", "rook", "--fen", "8/8/8/4k3/8/4K3/4P3/8 w - -"],
         &["--format", "pgn", "--ending", "rook", "--sql", "SELECT 1"],

@@ -14,7 +14,7 @@ use pgndex::store::{Database, GameFilter, Hit, Lines, Seek as _};
 use crate::cli::args::{FindArgs, FindFormat, FindTargetArgs, SqlFormat, filter_option, read_fen};
 use crate::cli::error::wrong_value;
 use crate::cli::notes::{
-    games_that_reached, note_filtered_out, note_players, note_skipped, note_unknown, note_variants,
+    count_or_note_skipped, games_that_reached, note_filtered_out, note_players, note_unknown, note_variants,
     read_lines,
 };
 use crate::cli::render::{RowWriter, Value, all_hint, counted, grouped, shown, stdout, write_json};
@@ -157,7 +157,9 @@ pub(super) fn note_assumptions(query: &PositionQuery) {
 /// Prints why nothing was found, and which filter to omit in order to find games.
 fn note_nothing(find: &FindQuery<'_>, filter: &GameFilter) -> anyhow::Result<()> {
     let nothing = find.nothing()?;
-    if matches!(nothing, NoHits::NoGame { .. }) && note_skipped(find.database, find.selection)? {
+    if matches!(nothing, NoHits::NoGame { .. })
+        && count_or_note_skipped(find.database, find.selection)?.is_none()
+    {
         return Ok(());
     }
     note_no_hits(&nothing, find);

@@ -13,7 +13,7 @@ use pgndex::source::{self, DecodeOptions};
 use pgndex::store::{Database, GameFilter, Selection};
 
 use crate::cli::args::{RepertoireArgs, RowFormat, SqlFormat, filter_option};
-use crate::cli::notes::{note_filtered_out, note_players, note_skipped, note_unknown};
+use crate::cli::notes::{count_or_note_skipped, note_filtered_out, note_players, note_unknown};
 use crate::cli::render::{
     RowWriter, Value, counted, grouped, percent, print_json, print_line, printable, sign,
 };
@@ -83,16 +83,15 @@ fn note_outcome(
 ) -> anyhow::Result<()> {
     if !repertoires.iter().any(reached) {
         note_unknown(&similar_names(database, selection)?, &filter_option);
-        if !note_skipped(database, selection)? {
-            match database.count_games_of(selection)? {
-                0 if selection.is_all() => note("the database has no games"),
-                0 => {
-                    note("no game passes the filters");
-                    let option = |field: &str| Some(filter_option(field));
-                    note_filtered_out(database, filter, CountedGames::All, &option)?;
-                }
-                _ => note("no game followed the repertoire"),
+        match count_or_note_skipped(database, selection)? {
+            None => {}
+            Some(0) if selection.is_all() => note("the database has no games"),
+            Some(0) => {
+                note("no game passes the filters");
+                let option = |field: &str| Some(filter_option(field));
+                note_filtered_out(database, filter, CountedGames::All, &option)?;
             }
+            Some(_) => note("no game followed the repertoire"),
         }
     }
     for repertoire in repertoires.iter().filter(|repertoire| !repertoire.is_side_given) {

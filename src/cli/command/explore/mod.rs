@@ -18,7 +18,7 @@ use crate::cli::args::{ExploreArgs, ExploreFormat, read_position};
 use crate::cli::command::find::{no_line, note_assumptions, note_line_match};
 use crate::cli::error::wrong_value;
 use crate::cli::notes::{
-    note_filtered_out, note_players, note_skipped, note_unknown, note_variants, read_lines,
+    count_or_note_skipped, note_filtered_out, note_players, note_unknown, note_variants, read_lines,
 };
 use crate::cli::render::{PictureOutput, print_json, use_ascii};
 use crate::cli::terminal::{note, note_time};
@@ -127,12 +127,19 @@ fn note_no_games(args: &ExploreArgs, explore: &ExploreQuery<'_>, filter: &GameFi
         return Ok(());
     }
     let is_start = explore.query.position == Position::start();
-    if (is_start || !is_all) && note_skipped(explore.database, explore.selection)? {
-        return Ok(());
+    let passing = match is_start || !is_all {
+        true => count_or_note_skipped(explore.database, explore.selection)?,
+        false => Some(1),
+    };
+    match passing {
+        None => return Ok(()),
+        Some(0) if !is_all => note("no game passes the filters"),
+        Some(_) => {
+            let which = if is_all { "game" } else { "game that passes the filters" };
+            let which = no_line(which, explore.lines);
+            note(&format!("{which} reached this position: {}", explore.query.position.canonical_fen()));
+        }
     }
-    let which = if is_all { "game" } else { "game that passes the filters" };
-    let which = no_line(which, explore.lines);
-    note(&format!("{which} reached this position: {}", explore.query.position.canonical_fen()));
     if is_all && let Some(to) = match_line(explore.database, explore.query, explore.lines)? {
         note_line_match(to, &explore.query.line);
     }
@@ -155,7 +162,10 @@ fn write_versus(
     let mut others = other.answer()?;
     if others.is_empty() {
         note_unknown(&similar_names(explore.database, &selection)?, &|field| args.option(field));
-        note("no game that passes the filters of --versus reached this position");
+        note(match explore.database.count_games_of(&selection)? {
+            0 => "no game passes the filters of --versus",
+            _ => "no game that passes the filters of --versus reached this position",
+        });
     }
     match args.format {
         ExploreFormat::Table => versus::write_table(args, explore, [&answer, &others]),

@@ -22,8 +22,8 @@ use serde::Serialize;
 
 use crate::cli::args::{ExportArgs, ExportFormat, filter_option};
 use crate::cli::environment;
-use crate::cli::error::Stopped;
-use crate::cli::notes::{note_filtered_out, note_skipped, note_variants};
+use crate::cli::error::{Stopped, wrong_value};
+use crate::cli::notes::{count_or_note_skipped, note_filtered_out, note_variants};
 use crate::cli::render::{
     Existing, OutputFile, check, counted, csv_cell, not_written, refuse_pgn, refuse_source, shown, stdout,
     unless_standard_output,
@@ -38,10 +38,11 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
     let query = args.position.query()?;
     let sequence = args.sequence()?;
     let per_game = args.sample().map_or(1, |sample| sample.per_game);
-    ensure!(
-        sequence.is_none() || per_game == 1,
-        "options such as --material find one position of each game; leave out --per-game"
-    );
+    if sequence.is_some() && per_game > 1 {
+        return Err(wrong_value(
+            "options such as --material find one position of each game; leave out --per-game",
+        ));
+    }
     let wanted = args.wanted(sequence.as_ref())?;
     let filter = filter(args, &wanted)?;
     let database = Database::open_read_only(&args.database)?;
@@ -122,7 +123,7 @@ fn note_outcome(database: &Database, chosen: &Chosen<'_>, counts: &Counts) -> an
     let games = counts.games.load(Ordering::Relaxed);
     if games == 0 && chosen.args.sql.is_none() {
         let selection = database.select(chosen.filter)?;
-        if !note_skipped(database, &selection)? && database.count_games_of(&selection)? == 0 {
+        if count_or_note_skipped(database, &selection)? == Some(0) {
             // The wanted positions can set `plies_min` and `with_evals` although no option gave these filters.
             let given = chosen.args.filter.filter()?;
             let option = |field: &str| match field {
