@@ -236,7 +236,8 @@ fn a_tree_shows_each_position_once() {
       "" -> "1. e4" [label="1. e4 20.0 %", penwidth=2.2];
     }
     "#);
-    let run = workspace.run_with(&["--format", "dot"]);
+    // The option is checked before the database.
+    let run = workspace.run(&["explore", "missing.db", "--format", "dot"]);
     assert_eq!((run.status, run.stdout.as_str()), (2, ""));
     insta::assert_snapshot!(run.stderr, @"pgndex: error: --format dot draws a tree, so give its depth too: --depth 4 --format dot");
     insta::assert_snapshot!(workspace.run_with(&["--moves", "1. f4", "--depth", "3"]).stderr, @"pgndex: note: no game reached this position: rnbqkbnr/pppppppp/8/8/5P2/8/PPPPP1PP/RNBQKBNR b KQkq -");

@@ -39,6 +39,9 @@ pub(crate) fn run(args: &ExploreArgs) -> anyhow::Result<()> {
     if args.style.ascii {
         use_ascii();
     }
+    if args.format == ExploreFormat::Dot && args.depth.is_none() {
+        return Err(no_depth());
+    }
     let start = args.timing.then(Instant::now);
     let query = read_position(&args.position)?;
     let book = args.openings.as_deref().map(OpeningBook::read).transpose()?;
