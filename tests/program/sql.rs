@@ -309,6 +309,21 @@ mod session {
     }
 
     #[test]
+    fn unused_parameters_are_an_error() {
+        let sample = sample().with("a.sql", "SELECT :na;\nSELECT ?1;\n");
+        let failure = |arguments: &[&str]| sample.stderr_of(2, arguments);
+        let write = ["--write", "-p", "nam=x", "-p", "1=2", "DELETE FROM game WHERE ?1 = $1 AND 'x' = :name"];
+        insta::assert_snapshot!(failure(&write), @"pgndex: error: --param nam: no statement has the parameter :nam; leave the option out, or check the name");
+        assert_eq!(sample.number("games.db", "SELECT count(*) FROM game"), 3);
+        insta::assert_snapshot!(failure(&["-p", "11=3", "-p", "1=2", "SELECT ?1"]), @"pgndex: error: --param 11: no statement has the parameter ?11; leave the option out, or check the name");
+        let file = ["--file", "a.sql", "-p", "1=2", "-p", "n=3", "-p", "na=1", "-f", "csv"];
+        let run = sample.run_with(&file);
+        assert_eq!((run.status, run.stdout.as_str()), (2, ":na\n1\n?1\n2\n"));
+        insta::assert_snapshot!(run.stderr, @"pgndex: error: --param n: no statement of a.sql has the parameter :n; leave the option out, or check the name");
+        assert_eq!(sample.ok(&["-p", "x=1", ".mode csv\nSELECT 1 AS a;\nSELECT :x AS b;"]), "a\n1\nb\n1\n");
+    }
+
+    #[test]
     fn output_files_and_headers_can_be_set() {
         let sample = sample();
         let script = ".headers off\nSELECT 1 AS a, 2 AS b;\n.mode csv\nSELECT 3 AS c;\n.headers on\n\

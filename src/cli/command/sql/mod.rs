@@ -23,7 +23,7 @@ use crate::cli::terminal::Interrupts;
 ///
 /// # Errors
 /// If the database or the input cannot be read, or there is nothing to run. If a statement is invalid SQL, would change
-/// something without permission, or fails.
+/// something without permission, or fails. If a parameter of the arguments is unused.
 pub(crate) fn run(args: &SqlArgs) -> anyhow::Result<()> {
     refuse_statement(&args.database)?;
     let (lock, database) = if args.write {
@@ -38,11 +38,20 @@ pub(crate) fn run(args: &SqlArgs) -> anyhow::Result<()> {
     };
     let interrupts = Interrupts::for_script(&database)?;
     let mut session = Session::new(args, database, lock, interrupts);
-    session.source = name;
-    if session.run(&mut reader)? == (Flow::Continue { ran: false }) {
-        bail!("the query is empty; give a statement, such as SELECT * FROM games LIMIT 10")
+    if let Some(query) = args.query.as_deref().filter(|_| name.is_none()) {
+        // This text is known before the first statement runs.
+        session.mark_used(query);
+        session.check_unused()?;
     }
-    session.finish()
+    session.source = name;
+    let checked = match session.run(&mut reader)? {
+        Flow::Continue { ran: false } => {
+            bail!("the query is empty; give a statement, such as SELECT * FROM games LIMIT 10")
+        }
+        Flow::Continue { ran: true } => session.check_unused(),
+        Flow::Leave => Ok(()),
+    };
+    session.finish().and(checked)
 }
 
 /// Fails if a statement was given instead of the database.

@@ -14,6 +14,7 @@ use rusqlite::types::{Value as SqlValue, ValueRef};
 use super::explain::{explain, warnings};
 use super::script::{Piece, Script};
 use crate::cli::args::{SqlArgs, SqlFormat, parameter_name, parameter_value};
+use crate::cli::error::wrong_value;
 use crate::cli::render::{
     Existing, OutputFile, RowWriter, Value, counted, printable, stdout, terminal_width,
 };
@@ -25,6 +26,8 @@ pub(crate) struct Session {
     pub(crate) database: Database,
     /// The values of parameters. The names lack the prefix, such as `:`.
     pub(crate) parameters: BTreeMap<String, SqlValue>,
+    /// The parameters of the command line that no statement has used so far.
+    unused: Vec<String>,
     /// Whether the names of the columns are written before the rows.
     pub(crate) has_headers: bool,
     /// The file for answers; `None` for standard output.
@@ -61,6 +64,7 @@ impl Session {
         Self {
             database,
             parameters: args.parameters.iter().cloned().collect(),
+            unused: args.parameters.iter().map(|(name, _)| name.clone()).collect(),
             has_headers: true,
             output: None,
             lock,
@@ -196,6 +200,26 @@ impl Session {
         parameters.iter().map(value).collect()
     }
 
+    /// Removes the parameters in a text from the unused ones.
+    pub(super) fn mark_used(&mut self, text: &str) {
+        let is_whole = |rest: &str| !rest.starts_with(|next: char| next.is_alphanumeric() || next == '_');
+        self.unused.retain(|name| {
+            !text.match_indices(name.as_str()).any(|(at, _)| {
+                text[..at].ends_with([':', '@', '$', '?']) && is_whole(&text[at + name.len()..])
+            })
+        });
+    }
+
+    /// Fails if a parameter of the command line is unused.
+    pub(super) fn check_unused(&self) -> anyhow::Result<()> {
+        let Some(name) = self.unused.first() else { return Ok(()) };
+        let sign = if name.starts_with(|first: char| first.is_ascii_digit()) { '?' } else { ':' };
+        let place = self.source.as_ref().map_or_else(String::new, |source| format!(" of {source}"));
+        Err(wrong_value(format!(
+            "--param {name}: no statement{place} has the parameter {sign}{name}; leave the option out, or check the name"
+        )))
+    }
+
     /// Whether changes are allowed.
     pub(crate) const fn is_writing(&self) -> bool {
         self.lock.is_some()
@@ -265,6 +289,7 @@ impl Session {
     fn run_piece(&mut self, piece: &Piece) -> anyhow::Result<Flow> {
         match piece {
             Piece::Sql { text, line } => {
+                self.mark_used(text);
                 let ran = self.statements(text, *line)?;
                 Ok(Flow::Continue { ran })
             }
