@@ -1107,12 +1107,10 @@ fn all_files_are_reread_or_none() {
     workspace.stdout_of(&["index", "--quiet", "--reread", "games.db"]);
     assert_eq!(workspace.number("games.db", comments), 2);
     // Options do not apply to known files.
-    let known = ["index", "games.db", "a.pgn", "--annotations", "none"];
+    let known = ["index", "games.db", "a.pgn", "--annotations", "none", "--on-problem", "skip"];
     let Run { stderr: err, .. } = workspace.run(&known);
     assert!(
-        err.contains(
-            "note: --annotations applies only to new games; to change all games, use --reread as well"
-        ),
+        err.contains("note: --annotations and --on-problem skip apply only to new games; to change all games, use --reread as well"),
         "{err}"
     );
 }

@@ -217,7 +217,10 @@ fn note_options_without_effect(args: &IndexArgs, summary: &Summary) {
         );
     }
     let are_known = summary.known_sources > 0 && summary.bytes == 0 && !args.report.log.quiet;
-    let given = args.made_with.changing_games();
+    let mut given = args.made_with.changing_games();
+    if args.on_problem == OnProblemArg::Skip {
+        given.push("--on-problem skip");
+    }
     if let (true, Some((last, others))) = (are_known, given.split_last()) {
         let (options, apply) = match others {
             [] => (String::new(), "applies"),
