@@ -109,6 +109,11 @@ fn an_invalid_target_is_reported_before_any_file_arrives() {
         let reported = workspace.failure(&["watch", path, "in", "--once"]);
         assert!(reported.contains(path), "{reported}");
     }
+    let missing = workspace.failure(&["watch", "missing/a.db", "in", "--once"]);
+    assert!(missing.contains("missing: this directory does not exist"), "{missing}");
+    let missing = workspace.failure(&["watch", "a.db", "in", "--once", "--temp-dir", "missing"]);
+    assert!(missing.contains("missing: cannot create temporary files"), "{missing}");
+    assert_eq!(workspace.names(), ["a.pgn", "in"]);
 }
 
 #[test]

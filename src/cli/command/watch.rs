@@ -12,7 +12,7 @@ use std::time::{Duration, Instant, SystemTime};
 use anyhow::Context as _;
 use pgndex::index::{DatabaseSettings, Error, IndexOptions, Plan, Progress, Summary};
 use pgndex::source::has_name_of_games;
-use pgndex::store::{Database, FileId};
+use pgndex::store::{Database, FileId, WriterLock};
 
 use crate::cli::args::WatchArgs;
 use crate::cli::command::index::{first_error, status};
@@ -30,12 +30,18 @@ use crate::cli::terminal::{
 pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Status> {
     refuse_standard_output(&args.database)?;
     check_database(&args.database)?;
+    let options = args.made_with.given(args.work.options())?;
+    if let Some(directory) = options.temp_dir.clone()
+        && let Err(source) = fs::metadata(&directory)
+    {
+        return Err(Error::Spill { directory, need: None, source }.into());
+    }
     let notifier = Arc::new(Notifier::from_environment());
     let (stop, woken) = listen(&notifier)?;
     let watchdog = Watchdog::new(Arc::clone(&notifier));
     let mut watch = Watch {
         args,
-        options: args.made_with.given(args.work.options())?,
+        options,
         folder: Folder::default(),
         stop,
         watchdog,
@@ -71,16 +77,18 @@ pub(crate) fn run(args: &WatchArgs) -> anyhow::Result<Status> {
     }
 }
 
-/// Fails if the file at the database's path is not empty and cannot be read as a database. A lock of another
-/// program is not an error here: it matters only when games are added.
+/// Fails if the database cannot be read or, if there is none yet, cannot be created. A lock of another program
+/// is not an error here: it matters only when games are added.
 fn check_database(path: &Path) -> anyhow::Result<()> {
-    if fs::metadata(path).is_ok_and(|metadata| metadata.len() > 0)
-        && let Err(error) = Database::open_read_only(path)
-        && !error.is_busy()
-    {
-        return Err(error.into());
+    let is_new = fs::metadata(path).map_or(true, |found| found.is_file() && found.len() == 0);
+    let checked = match is_new {
+        true => WriterLock::acquire(path).map(drop),
+        false => Database::open_read_only(path).map(drop),
+    };
+    match checked {
+        Err(error) if !error.is_busy() => Err(error.into()),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// A request to stop the command. A signal makes this request.
