@@ -42,7 +42,10 @@ pub(super) fn add_hint(error: &mut clap::Error, command: &clap::Command, words: 
         return add_tip(error, tip.to_owned());
     }
     let (Some(given), Some(command)) = (unknown(error), subcommand) else { return };
-    if let Some(instead) = instead_of(given, command, words) {
+    if let Some(mut instead) = instead_of(given, command, words) {
+        if needs_games(&instead, command, words) {
+            instead += "; filters also need --games";
+        }
         add_tip(error, instead);
     } else if !suggested(error).is_some_and(|option| is_like(given, option)) {
         // clap suggests no option, or one that is not very similar.
@@ -297,6 +300,16 @@ fn instead_of(given: &str, command: &clap::Command, words: &[String]) -> Option<
     } else {
         None
     }
+}
+
+/// Whether a tip names a filter of `pgndex remove` that has no effect without `--games`.
+fn needs_games(tip: &str, command: &clap::Command, words: &[String]) -> bool {
+    let is_named = |filter: &clap::Id| {
+        filter != "source" && tip.contains(&format!("'--{}", filter.as_str().replace('_', "-")))
+    };
+    command.get_name() == "remove"
+        && !words.iter().any(|word| word == "--games")
+        && command.get_groups().any(|group| group.get_id() == "FilterArgs" && group.get_args().any(is_named))
 }
 
 /// What to write instead of an unknown option.
