@@ -295,6 +295,13 @@ fn boards_are_printed_between_the_moves() {
     assert!(ascii.contains("    h g f e d c b a\n"), "{ascii}");
     let (_, stderr) = shown(&sample, &["5", "--ply", "34"]);
     assert_eq!(stderr, "pgndex: note: game 5 has only 33 plies; for its last position, use --ply end\n");
+    let few = indexed("[Event \"x\"]\n\n*\n\n[Variant \"Atomic\"]\n\n1. e4 *\n");
+    insta::assert_snapshot!(shown(&few, &["1-2", "--ply", "3"]).1, @"
+    pgndex: note: game 1 has no moves; for its start position, use --ply 0
+    pgndex: note: game 2 has no stored positions, so no board is drawn
+    ");
+    let picture = few.failure(&["2", "--svg", "a.svg"]);
+    insta::assert_snapshot!(picture, @"pgndex: error: game 2 has no stored positions, so there is no picture");
     let (_, stderr) = shown(&sample, &["5", "--ply", "3", "--format", "pgn"]);
     assert_eq!(stderr, "pgndex: note: boards are drawn on score sheets only, not in json or pgn\n");
 }

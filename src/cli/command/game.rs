@@ -170,7 +170,13 @@ fn position_to_draw(record: &GameRecord, args: &GameArgs) -> anyhow::Result<(Pos
     }
     found.with_context(|| {
         let (GameId(game), plies) = (record.summary.game, record.summary.ply_count);
-        format!("game {game} has {}; there is no picture of a later ply", counted(plies.into(), "ply"))
+        match record.summary.status {
+            GameStatus::Skipped => format!("game {game} has no stored positions, so there is no picture"),
+            _ => format!(
+                "game {game} has {}; there is no picture of a later ply",
+                counted(plies.into(), "ply")
+            ),
+        }
     })
 }
 

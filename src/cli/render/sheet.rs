@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use pgndex::board::{Color, Material, MoveCode, Position};
 use pgndex::pgn::{Eval, MoveNumbers, nag_sign, time};
 use pgndex::query::{number_before, replay, variation_text};
-use pgndex::store::row::Ply;
+use pgndex::store::row::{GameStatus, Ply};
 use pgndex::store::{GameAnnotations, GameRecord, PositionAnnotations, StoredPosition};
 use unicode_width::UnicodeWidthStr as _;
 
@@ -97,10 +97,14 @@ pub(crate) fn write_sheet(
     writeln!(out, "{}", record.summary.result.as_str())?;
     write_curves(out, annotations, first, text_width() + INDENT)?;
     if args.ply.iter().any(|ply| matches!(ply, BoardPly::After(ply) if *ply > plies)) {
-        note(&format!(
-            "game {game} has only {}; for its last position, use --ply end",
-            counted(plies.into(), "ply")
-        ));
+        note(&match (record.summary.status, plies) {
+            (GameStatus::Skipped, _) => format!("game {game} has no stored positions, so no board is drawn"),
+            (_, 0) => format!("game {game} has no moves; for its start position, use --ply 0"),
+            (_, plies) => {
+                let plies = counted(plies.into(), "ply");
+                format!("game {game} has only {plies}; for its last position, use --ply end")
+            }
+        });
     }
     Ok(())
 }
