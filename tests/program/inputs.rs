@@ -85,6 +85,11 @@ fn a_damaged_archive_is_reported_and_changes_the_status() {
         "pgndex: error: nothing to index: standard input: a zip archive on a stream, not PGN text; give it as a file\n"
     );
     assert!(!workspace.path("b.db").exists());
+    workspace.write("plain.pgn", GAMES);
+    let run = run_with_input(workspace.command(&["index", "-q", "b.db", "plain.pgn", "-"]), &packed[..5]);
+    assert_eq!(run.status, 3);
+    let kinds = workspace.run(&["sql", "b.db", "SELECT kind FROM problem", "--format", "csv"]).stdout;
+    assert_eq!(kinds, "kind\nunreadable-source\n", "{}", run.stderr);
 }
 
 #[test]

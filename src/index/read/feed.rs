@@ -164,8 +164,10 @@ impl<'s> Feed<'s> {
         let task = match piece {
             Piece::Failed(error) => return Err(error),
             Piece::End(end) => {
+                // If nothing could be read, this is reported already.
+                let path = self.path.take().filter(|_| end.bytes.is_some());
                 self.ends.push(end);
-                return Ok(self.path.take().map(Task::End));
+                return Ok(path.map(Task::End));
             }
             Piece::Chunk(chunk) => Task::Chunk(chunk),
             Piece::Report(problem) => Task::Report(problem),
