@@ -206,7 +206,8 @@ impl MaterialSignature {
     /// # Errors
     /// If the text is invalid.
     pub fn parse(text: &str) -> Result<Self, MaterialError> {
-        let (white, black) = sides(text.trim()).ok_or_else(|| MaterialError::Sides(quoted(text)))?;
+        let both = sides(text.trim()).filter(|(white, black)| !white.is_empty() && !black.is_empty());
+        let (white, black) = both.ok_or_else(|| MaterialError::Sides(quoted(text)))?;
         let mut signature = Self { least: 0, most: 0 };
         signature.read_side(white, Color::White)?;
         signature.read_side(black, Color::Black)?;

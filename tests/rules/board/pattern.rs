@@ -303,6 +303,7 @@ fn each_sign_of_a_signature() {
 fn invalid_signatures() {
     let error = |text| MaterialSignature::parse(text).unwrap_err().to_string();
     insta::assert_snapshot!(error("KRP"), @"'KRP' does not have two sides; write White's pieces, then Black's, each with a king, such as KRPvKR, KRP-KR or KRPKR");
+    insta::assert_snapshot!(error("KRv"), @"'KRv' does not have two sides; write White's pieces, then Black's, each with a king, such as KRPvKR, KRP-KR or KRPKR");
     insta::assert_snapshot!(error("KRvKvK"), @"'v' cannot be read here; write the pieces K, Q, R, B, N and P, each optionally followed by '*', '+' or '?'; '..' after a side's pieces allows any others");
     insta::assert_snapshot!(error("KRKRK"), @"each side needs exactly one king: 'KRK'");
     insta::assert_snapshot!(error("KR*"), @"'KR*' does not have two sides; write White's pieces, then Black's, each with a king, such as KRPvKR, KRP-KR or KRPKR");
