@@ -114,8 +114,8 @@ pub enum ErrorKind {
         "on this file system, other programs cannot read the database while games are added; copy the database to a local disk and add the games there"
     )]
     NoSharing,
-    /// There cannot be a database at this path: it names a directory or a link to a missing file, ends with a
-    /// separator, or has no file name.
+    /// There cannot be a database at this path: it names a directory, a device or a link to a missing file, ends
+    /// with a separator, or has no file name.
     #[error("{0}; give the name of a file")]
     NotAFile(
         /// The reason.
@@ -468,11 +468,11 @@ fn is_about_values(error: &rusqlite::Error) -> bool {
 fn what_instead(path: &Path) -> &'static str {
     let head = match fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => return "a directory, not a database; name a file in it",
+        Ok(metadata) if !metadata.is_file() => return "not a regular file; name a database",
         Ok(metadata) if metadata.len() == 0 => {
             return "an empty file, not a database; `pgndex index` creates one";
         }
-        Ok(metadata) if metadata.is_file() => read_start(path, LOOK_AHEAD as u64).unwrap_or_default(),
-        _ => Vec::new(),
+        _ => read_start(path, LOOK_AHEAD as u64).unwrap_or_default(),
     };
     if starts_tag_pair(head.trim_ascii_start()) {
         return "this is a PGN file, not a database; give a database as the first argument (`pgndex index` creates one)";

@@ -37,9 +37,9 @@ impl WriterLock {
     ///
     /// # Errors
     /// [`ErrorKind::Busy`] if the lock is held already (this function never waits); [`ErrorKind::Directory`]
-    /// if the directory is missing or not writable; [`ErrorKind::NotAFile`] if `target` is a directory or a
-    /// link to a missing file, ends with a separator, or has no file name; [`ErrorKind::LongName`] if its
-    /// name is too long; [`ErrorKind::ReservedName`] if its name ends like those of SQLite's own files;
+    /// if the directory is missing or not writable; [`ErrorKind::NotAFile`] if `target` is a directory, a
+    /// device or a link to a missing file, ends with a separator, or has no file name; [`ErrorKind::LongName`]
+    /// if its name is too long; [`ErrorKind::ReservedName`] if its name ends like those of SQLite's own files;
     /// [`Error::DiskFull`]; [`ErrorKind::Io`].
     pub fn acquire(target: &Path) -> Result<Self> {
         // If `target` is a link, the lock file and the temporary files are beside the file that the link
@@ -48,12 +48,15 @@ impl WriterLock {
         let is_open_end = ends_in_separator(target);
         let target = fs::canonicalize(target).unwrap_or_else(|_| target.to_owned());
         // If the path is still a link, the link points to a missing file, so it could not be resolved.
-        let is_no_file = is_open_end || target.is_dir() || target.is_symlink();
+        let is_special = target.exists() && !target.is_file();
+        let is_no_file = is_open_end || is_special || target.is_symlink();
         let Some(name) = target.file_name().filter(|_| !is_no_file) else {
             let reason = if target.is_symlink() {
                 "a link to a missing file, so no database is created here"
             } else if target.is_dir() {
                 "a directory, not a database"
+            } else if is_special {
+                "not a regular file"
             } else {
                 "a database cannot be created here"
             };

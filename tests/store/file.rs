@@ -252,6 +252,8 @@ fn other_files_are_refused_untouched() {
     };
     insta::assert_snapshot!(refused(&path), @"games.db: no such database; create one with `pgndex index`");
     insta::assert_snapshot!(refused(directory.path()), @"DIR: a directory, not a database; name a file in it");
+    #[cfg(unix)]
+    insta::assert_snapshot!(refused(Path::new("/dev/null")), @"/dev/null: not a regular file; name a database");
     fs::write(&path, "[Event \"?\"]\n\n1. e4 *\n".repeat(1000)).expect("a file");
     insta::assert_snapshot!(refused(&path), @"games.db: this is a PGN file, not a database; give a database as the first argument (`pgndex index` creates one)");
     fs::write(&path, "x").expect("a file");
@@ -611,6 +613,8 @@ fn targets_that_cannot_be_written_are_reported_first() {
     };
     insta::assert_snapshot!(error(&directory.path().join("missing/games.db")), @"missing: this directory does not exist; create it, or choose another directory");
     insta::assert_snapshot!(error(directory.path()), @"DIR: a directory, not a database; give the name of a file");
+    #[cfg(unix)]
+    insta::assert_snapshot!(error(Path::new("/dev/null")), @"/dev/null: not a regular file; give the name of a file");
 }
 
 #[test]
