@@ -82,6 +82,12 @@ impl Position {
             || self.castling_move(false).is_some()
     }
 
+    /// The code of the move that led to this position, with the bits for check and mate set if it gave mate.
+    #[must_use]
+    pub fn mark_mate(&self, code: MoveCode) -> MoveCode {
+        if self.is_check() && !self.has_legal_move() { code.with_mate() } else { code }
+    }
+
     pub(super) fn pieces_of(&self, color: Color) -> SquareSet {
         PieceKind::ALL.iter().fold(SquareSet::EMPTY, |set, &kind| set.or(self.squares_of(kind, color)))
     }

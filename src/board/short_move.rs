@@ -51,7 +51,7 @@ impl Position {
         }
         let code = moves.into_iter().find(|&code| ShortMove::new(code) == short)?;
         let code = self.make(code).ok()?;
-        Some(if code.is_check() && !self.has_legal_move() { code.with_mate() } else { code })
+        Some(self.mark_mate(code))
     }
 }
 

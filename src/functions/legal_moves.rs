@@ -96,8 +96,7 @@ impl Moves<'_> {
     fn play(&self) -> Option<(MoveCode, Position)> {
         let mut after = self.position.clone()?;
         let code = after.make(*self.moves.get(self.row)?).ok()?;
-        let is_mate = code.is_check() && !after.has_legal_move();
-        Some((if is_mate { code.with_mate() } else { code }, after))
+        Some((after.mark_mate(code), after))
     }
 }
 

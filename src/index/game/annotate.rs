@@ -364,10 +364,8 @@ impl Annotator {
     fn close(&mut self, level: Level, headers: &mut HeaderBatch) {
         let Level { position, last_move, rows, .. } = level;
         if let Some(last) = last_move {
-            if position.is_check() && !position.has_legal_move() {
-                let row = &mut headers.variation_moves[last];
-                row.move_code = row.move_code.with_mate();
-            }
+            let row = &mut headers.variation_moves[last];
+            row.move_code = position.mark_mate(row.move_code);
         } else if rows == headers.game_rows() {
             headers.variations.pop();
             self.lines -= 1;

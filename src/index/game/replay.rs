@@ -97,11 +97,8 @@ impl ChunkParser<'_> {
         if has_no_moves && ending.status == GameStatus::Ok && self.all_moves_lost(batch) {
             ending.status = GameStatus::Truncated;
         }
-        if let Some(last) = batch.codes[self.first_code..].last_mut()
-            && position.is_check()
-            && !position.has_legal_move()
-        {
-            *last = last.with_mate();
+        if let Some(last) = batch.codes[self.first_code..].last_mut() {
+            *last = position.mark_mate(*last);
         }
         ending
     }

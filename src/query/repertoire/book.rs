@@ -256,8 +256,7 @@ impl<'t> Reading<'t> {
         match position.play_san(word) {
             Ok(code) => {
                 // The move codes of stored games mark mate, so mark it here too.
-                let is_mate = code.is_check() && !position.has_legal_move();
-                let code = if is_mate { code.with_mate() } else { code };
+                let code = position.mark_mate(code);
                 let node = self.child(at.node, code, position)?;
                 (at.before, at.node) = (at.node, node);
             }

@@ -142,8 +142,7 @@ impl<'c> Replay<'c> {
 
     /// Compares the code of the move just played with the stored one.
     fn end_move(&mut self, made: MoveCode, stored: Option<i64>, next: &StoredPosition) {
-        let mates = made.is_check() && !self.position.has_legal_move();
-        let made = if mates { made.with_mate() } else { made };
+        let made = self.position.mark_mate(made);
         self.codes.push(made);
         if stored != Some(made.bits().into()) {
             self.wrong(next.ply.previous(), "move_code", describe_move(made), shown(stored));
