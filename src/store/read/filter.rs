@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use crate::board::GameResult;
 use crate::pgn::days_of_month;
+use crate::store::game_column::Test;
 
 /// Why a filter on games, or the text of one of its values, is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -180,6 +181,11 @@ impl EcoRange {
     /// files contain.
     pub(super) fn end(&self) -> String {
         format!("{}~", self.last)
+    }
+
+    /// The test whether a code is in the range.
+    pub(super) fn test(&self) -> Test {
+        Test::Between(self.first.clone(), self.end())
     }
 }
 

@@ -27,7 +27,7 @@ impl Database {
         let mut ids: Vec<i64> = ids.into_iter().map(i64::from).collect();
         ids.sort_unstable();
         let test = if is_casual { Test::OneOf(ids) } else { Test::NoneOf(ids) };
-        selection.add(false, vec![vec![("event_id", test)]]);
+        selection.add_test(false, "event_id", Some(test));
         Ok(())
     }
 }

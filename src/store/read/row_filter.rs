@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::store::game_column::{Condition, Test};
 use crate::store::read::opening::matching_openings;
 use crate::store::row::virtual_table::Cell;
-use crate::store::{GameFilter, NameFilter, Selection};
+use crate::store::{EcoRange, GameFilter, NameFilter, Selection};
 
 /// A [`GameFilter`] prepared for the rows of games that are not in a database. The condition on sources is ignored.
 ///
@@ -23,9 +23,7 @@ impl RowFilter {
     pub(crate) fn new<'n>(filter: &GameFilter, openings: impl IntoIterator<Item = &'n str>) -> Self {
         let mut selection = Selection::default();
         selection.add_plain(filter);
-        if let Some(eco) = &filter.opening_eco {
-            selection.add(false, vec![vec![("opening_eco", Test::Between(eco.first.clone(), eco.end()))]]);
-        }
+        selection.add_test(false, "opening_eco", filter.opening_eco.as_ref().map(EcoRange::test));
         let conditions = selection.conditions().cloned().collect();
         let openings = filter.opening.as_ref().map(|name| matching_openings(name, openings));
         Self { filter: filter.clone(), conditions, openings }

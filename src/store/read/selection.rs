@@ -233,6 +233,13 @@ impl Selection {
         self.add_condition(indexed, format!("({})", any.join(" OR ")), ColumnCondition::Tests(alternatives));
     }
 
+    /// Adds the condition that a test of a column holds, if there is a test.
+    pub(super) fn add_test(&mut self, indexed: bool, column: &'static str, test: Option<Test>) {
+        if let Some(test) = test {
+            self.add(indexed, vec![vec![(column, test)]]);
+        }
+    }
+
     pub(super) fn add_condition(&mut self, indexed: bool, sql: String, on_columns: ColumnCondition) {
         self.conditions.push(Condition { sql, indexed, on_columns });
     }
@@ -314,10 +321,9 @@ impl Database {
         (field, column): (&'static str, &'static str),
         name: &Option<NameFilter>,
     ) -> Result<()> {
-        if let Some(test) = self.look_up(selection, named, field, name)? {
-            // There is no index of sites.
-            selection.add(named != Named::Site, vec![vec![(column, test)]]);
-        }
+        let test = self.look_up(selection, named, field, name)?;
+        // There is no index of sites.
+        selection.add_test(named != Named::Site, column, test);
         Ok(())
     }
 
@@ -380,7 +386,7 @@ impl Database {
             named_params! { ":first": eco.first, ":end": eco.end() },
             |cells| cells.get(0),
         )?;
-        selection.add(true, vec![vec![("opening_id", Test::one_of(ids))]]);
+        selection.add_test(true, "opening_id", Some(Test::one_of(ids)));
         Ok(())
     }
 
@@ -393,7 +399,7 @@ impl Database {
         for source in &filter.sources {
             ids.extend(self.readings_of(source)?.into_iter().map(|id| i64::from(id.0)));
         }
-        selection.add(false, vec![vec![("source_id", Test::one_of(ids))]]);
+        selection.add_test(false, "source_id", Some(Test::one_of(ids)));
         Ok(())
     }
 }
@@ -402,69 +408,33 @@ impl Selection {
     /// Adds the conditions that can be checked without looking up anything in a database: all except those on
     /// names, on sources, and on the code of the opening determined by the positions.
     pub(super) fn add_plain(&mut self, filter: &GameFilter) {
-        self.add_eco(filter);
-        self.add_outcome(filter);
-        self.add_clock(filter);
-        self.add_variant(filter);
-    }
-
-    /// Adds the condition on the code in the tag `ECO`.
-    fn add_eco(&mut self, filter: &GameFilter) {
-        let Some(eco) = &filter.eco else { return };
-        self.add(true, vec![vec![("eco", Test::Between(eco.first.clone(), eco.end()))]]);
-    }
-
-    fn add_variant(&mut self, filter: &GameFilter) {
-        let Some(variant) = &filter.variant else { return };
-        let mut alternatives = vec![vec![("variant", Test::AnyCase(variant.clone()))]];
-        if variant.eq_ignore_ascii_case("standard") {
-            alternatives.push(vec![("variant", Test::Missing)]);
+        self.add_test(true, "eco", filter.eco.as_ref().map(EcoRange::test));
+        self.add_test(true, DATE, filter.since.as_ref().map(|since| Test::Since(since.0.clone())));
+        self.add_test(false, DATE, filter.until.as_ref().map(|until| Test::Until(format!("{until}~"))));
+        let elo_min = filter.elo_min.map(|elo| Test::AtLeast(elo.into()));
+        let elo_max = filter.elo_max.map(|elo| Test::AtMost(elo.into()));
+        for test in elo_min.into_iter().chain(elo_max) {
+            self.add(false, vec![vec![(WHITE_ELO, test.clone()), (BLACK_ELO, test)]]);
         }
-        self.add(false, alternatives);
-    }
-
-    /// Adds the conditions on dates, ratings and the result.
-    fn add_outcome(&mut self, filter: &GameFilter) {
-        if let Some(since) = &filter.since {
-            self.add(true, vec![vec![(DATE, Test::Since(since.0.clone()))]]);
-        }
-        if let Some(until) = &filter.until {
-            self.add(false, vec![vec![(DATE, Test::Until(format!("{until}~")))]]);
-        }
-        let both_elos = |test: Test| vec![vec![(WHITE_ELO, test.clone()), (BLACK_ELO, test)]];
-        if let Some(elo) = filter.elo_min {
-            self.add(false, both_elos(Test::AtLeast(elo.into())));
-        }
-        if let Some(elo) = filter.elo_max {
-            self.add(false, both_elos(Test::AtMost(elo.into())));
-        }
-        if let Some(result) = filter.result {
-            self.add(false, vec![vec![(RESULT, Test::OneOfTexts(vec![result.as_str().to_owned()]))]]);
-        }
-    }
-
-    /// Adds the conditions on speed, time control, termination, length and evaluations.
-    fn add_clock(&mut self, filter: &GameFilter) {
-        if !filter.speeds.is_empty() {
-            let speeds = filter.speeds.iter().map(Speed::to_string).collect();
-            self.add(false, vec![vec![("speed", Test::OneOfTexts(speeds))]]);
-        }
+        let result = filter.result.map(|result| Test::OneOfTexts(vec![result.as_str().to_owned()]));
+        self.add_test(false, RESULT, result);
+        let speeds = || Test::OneOfTexts(filter.speeds.iter().map(Speed::to_string).collect());
+        self.add_test(false, "speed", (!filter.speeds.is_empty()).then(speeds));
         if let Some(control) = &filter.time_control {
             let spellings = TimeControl::spellings(control).into_iter();
             let tests = spellings.map(|control| vec![("time_control", Test::AnyCase(control))]);
             self.add(false, tests.collect());
         }
-        if let Some(termination) = &filter.termination {
-            self.add(false, vec![vec![("termination", Test::AnyCase(termination.clone()))]]);
-        }
-        if let Some(plies) = filter.plies_min {
-            self.add(false, vec![vec![("ply_count", Test::AtLeast(plies.into()))]]);
-        }
-        if let Some(plies) = filter.plies_max {
-            self.add(false, vec![vec![("ply_count", Test::AtMost(plies.into()))]]);
-        }
-        if filter.with_evals {
-            self.add(false, vec![vec![("eval_count", Test::AtLeast(1))]]);
+        self.add_test(false, "termination", filter.termination.clone().map(Test::AnyCase));
+        self.add_test(false, "ply_count", filter.plies_min.map(|plies| Test::AtLeast(plies.into())));
+        self.add_test(false, "ply_count", filter.plies_max.map(|plies| Test::AtMost(plies.into())));
+        self.add_test(false, "eval_count", filter.with_evals.then_some(Test::AtLeast(1)));
+        if let Some(variant) = &filter.variant {
+            let mut alternatives = vec![vec![("variant", Test::AnyCase(variant.clone()))]];
+            if variant.eq_ignore_ascii_case("standard") {
+                alternatives.push(vec![("variant", Test::Missing)]);
+            }
+            self.add(false, alternatives);
         }
     }
 }
