@@ -61,7 +61,7 @@ fn repair_rows(target: &Path, options: &IndexOptions, progress: &Progress) -> Re
     let mut summary = RepairSummary { counts: build.repair_rows()?, ..RepairSummary::default() };
     progress.check()?;
     summary.broken = build.broken_games(MOST_BROKEN)?;
-    summary.hashes = build.set_prefix_hashes(PREFIX_PLIES, |start, [white, black], date, codes| {
+    summary.hashes = build.set_prefix_hashes(PREFIX_PLIES as u32, |start, [white, black], date, codes| {
         prefix_hash(start.0, codes, pairing_hash(white, black, date))
     })?;
     progress.enter(Phase::Sorting);

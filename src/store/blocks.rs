@@ -4,17 +4,17 @@ use rusqlite::Connection;
 
 use crate::id::GameId;
 use crate::store::block_set::{block_of, games_of};
+use crate::store::cell::GAME;
 
-/// The last game; 0 if there are no games.
-pub(crate) fn last_game(connection: &Connection) -> rusqlite::Result<GameId> {
-    let mut last = connection.prepare_cached("SELECT max(game_id) FROM game")?;
-    let last = last.query_row([], |row| row.get::<_, Option<i64>>(0))?.unwrap_or(0);
-    Ok(GameId(u32::try_from(last).unwrap_or(u32::MAX)))
+/// The game with the greatest id; `None` if there are no games.
+pub(crate) fn last_game(connection: &Connection) -> rusqlite::Result<Option<GameId>> {
+    let sql = "SELECT max(game_id) AS game_id FROM game";
+    Ok(GAME.first(connection, sql, [], |cells| cells.get("game_id"))?.flatten())
 }
 
 /// The block of the last game; 0 if there are no games.
 pub(crate) fn last_block(connection: &Connection) -> rusqlite::Result<u32> {
-    Ok(block_of(last_game(connection)?).0)
+    Ok(block_of(last_game(connection)?.unwrap_or_default()).0)
 }
 
 /// Whether there is a game whose id is in this range, both ends included.

@@ -4,12 +4,13 @@
 use std::path::PathBuf;
 
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Params, Row};
+use rusqlite::{Connection, Row};
 use serde::Serialize;
 
 use crate::board::{GameResult, MoveCode, Position, PositionKey, ShortMove};
 use crate::opening::Opening;
 use crate::sorted::SortedMap;
+use crate::store::blocks::last_game;
 use crate::store::cell::{Cells, GAME, GAME_POSITION, GAMES, PROBLEM, Stored, TAG};
 use crate::store::row::{GameId, GameStatus, Ply};
 use crate::store::{Database, ErrorKind, Result};
@@ -293,7 +294,7 @@ impl Database {
     /// # Errors
     /// Errors of SQLite.
     pub fn last_game(&self) -> Result<Option<GameId>> {
-        self.game_number("SELECT max(game_id) AS game_id FROM game", [])
+        last_game(self.connection()).map_err(self.failed("count the games"))
     }
 
     /// The first game whose id is this id or greater; `None` if there is none. Some ids can be unused.
@@ -301,12 +302,9 @@ impl Database {
     /// # Errors
     /// Errors of SQLite.
     pub fn game_from(&self, game: GameId) -> Result<Option<GameId>> {
-        self.game_number("SELECT min(game_id) AS game_id FROM game WHERE game_id >= ?1", [game.0])
-    }
-
-    fn game_number(&self, sql: &str, params: impl Params) -> Result<Option<GameId>> {
-        let number = GAME.first(self.connection(), sql, params, |cells| cells.get::<Option<u32>>("game_id"));
-        Ok(number.map_err(self.failed("count the games"))?.flatten().map(GameId))
+        let sql = "SELECT game_id FROM game WHERE game_id >= ?1 ORDER BY game_id LIMIT 1";
+        let found = GAME.first(self.connection(), sql, [game.0], |cells| cells.get("game_id"));
+        found.map_err(self.failed("count the games"))
     }
 
     /// The problems found in a game, in the order in which they were found.
@@ -369,6 +367,24 @@ impl Database {
         let has = self.connection().prepare_cached(&sql).and_then(|mut query| query.exists([]));
         has.map_err(self.failed("look for variants"))
     }
+}
+
+/// The key of a game's start position, and the game's first moves (at most `most`); `None` if the game has no
+/// positions. `most` must be at least 1.
+pub(crate) fn first_moves(
+    connection: &Connection,
+    game: GameId,
+    most: u32,
+) -> rusqlite::Result<Option<(PositionKey, Vec<MoveCode>)>> {
+    let sql =
+        "SELECT game_id, ply, key, move_code FROM game_position WHERE game_id = ?1 ORDER BY ply LIMIT ?2";
+    let (mut start, mut codes) = (None, Vec::new());
+    GAME_POSITION.each(connection, sql, [game.0, most], |cells| {
+        start = start.or(Some(PositionKey::from_i64(cells.get("key")?)));
+        codes.extend(cells.get::<Option<MoveCode>>("move_code")?);
+        Ok(())
+    })?;
+    Ok(start.map(|start| (start, codes)))
 }
 
 /// A game with its tags and positions, if it exists.

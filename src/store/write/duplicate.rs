@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use rusqlite::{Params, Row, params};
 
 use crate::sorted::sort;
+use crate::store::blocks::last_game;
 use crate::store::cell::read_rows;
 use crate::store::error::Result;
 use crate::store::game_indexes::HASH_BLOCKS;
@@ -122,9 +123,8 @@ impl BulkLoader<'_> {
         // shared if at least two games have it.
         const SORTED: u64 = 1 << 22;
         const HASHES_AT_ONCE: usize = 1 << 14;
-        let last: Vec<Option<u32>> = self.column("SELECT max(game_id) FROM game", [], |row| row.get(0))?;
-        let games = u64::from(last.into_iter().flatten().next().unwrap_or(0));
-        let ranges = 1 + games / SORTED;
+        let last = self.run("look for duplicates", last_game)?.unwrap_or_default();
+        let ranges = 1 + u64::from(last.0) / SORTED;
         let mut found = Vec::new();
         for range in 0..ranges {
             let mut hashes: Vec<i64> = self.column(&hashes(), hash_range(range, ranges), |row| row.get(0))?;

@@ -4,11 +4,12 @@ use rusqlite::{Connection, params};
 
 use crate::board::{MoveCode, PositionKey};
 use crate::id::GameId;
-use crate::store::cell::{Cells, GAME, GAME_POSITION, read_rows};
+use crate::store::cell::{Cells, GAME, read_rows};
 use crate::store::database::Database;
 use crate::store::error::{Error, ErrorKind, Result};
 use crate::store::layout::Layout;
 use crate::store::lock::WriterLock;
+use crate::store::read::game::first_moves;
 use crate::store::row::HeaderBatch;
 use crate::store::schema::{schema_of, version_of};
 use crate::store::write::build::{Build, BuildOptions};
@@ -220,7 +221,7 @@ impl Build {
     /// Errors of SQLite.
     pub fn set_prefix_hashes(
         &self,
-        most_moves: usize,
+        most_moves: u32,
         mut hash: impl FnMut(PositionKey, [&str; 2], Option<&str>, &[MoveCode]) -> Option<u64>,
     ) -> Result<u64> {
         self.run(|connection| {
@@ -231,14 +232,13 @@ impl Build {
             )?;
             let mut update = connection.prepare("UPDATE game SET prefix_hash = ?2 WHERE game_id = ?1")?;
             let (mut rows, mut wrong) = (games.query([])?, Vec::new());
-            let mut codes = Vec::new();
             while let Some(row) = rows.next()? {
                 let cells = Cells::new(row, GAME);
-                let (game, found): (u32, Option<i64>) = (cells.get(0)?, cells.get(1)?);
+                let (game, found): (GameId, Option<i64>) = (cells.get(0)?, cells.get(1)?);
                 let names: (Option<&str>, Option<&str>) = (cells.get(2)?, cells.get(3)?);
                 let expected = match names {
-                    (Some(white), Some(black)) => first_moves(connection, game, most_moves, &mut codes)?
-                        .and_then(|start| hash(start, [white, black], cells.get(4).ok()?, &codes)),
+                    (Some(white), Some(black)) => first_moves(connection, game, most_moves)?
+                        .and_then(|(start, codes)| hash(start, [white, black], cells.get(4).ok()?, &codes)),
                     _ => None,
                 };
                 let expected = expected.map(u64::cast_signed);
@@ -248,7 +248,7 @@ impl Build {
             }
             drop(rows);
             for (game, expected) in &wrong {
-                update.execute(params![game, expected])?;
+                update.execute(params![game.0, expected])?;
             }
             Ok(wrong.len() as u64)
         })
@@ -286,28 +286,4 @@ fn write_constants(connection: &Connection) -> rusqlite::Result<()> {
         insert.execute(params![row.get::<_, String>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?])?;
     }
     Ok(())
-}
-
-/// Stores the first moves of a game (at most `most`) in `codes`. Returns the key of the game's start
-/// position; `None` if the game has no positions.
-fn first_moves(
-    connection: &Connection,
-    game: u32,
-    most: usize,
-    codes: &mut Vec<MoveCode>,
-) -> rusqlite::Result<Option<PositionKey>> {
-    let sql =
-        "SELECT game_id, ply, key, move_code FROM game_position WHERE game_id = ?1 ORDER BY ply LIMIT ?2";
-    let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query(params![game, most as i64])?;
-    let mut start = None;
-    codes.clear();
-    while let Some(row) = rows.next()? {
-        let cells = Cells::new(row, GAME_POSITION);
-        if start.is_none() {
-            start = Some(PositionKey::from_i64(cells.get("key")?));
-        }
-        codes.extend(cells.get::<Option<MoveCode>>("move_code")?);
-    }
-    Ok(start)
 }

@@ -33,7 +33,7 @@ pub(crate) struct LevelGames {
 pub(crate) fn level_games(connection: &Connection) -> rusqlite::Result<Vec<LevelGames>> {
     let levels = levels(connection)?;
     let ends = levels.iter().skip(1).map(|next| GameId(next.0.saturating_sub(1)));
-    let ends = ends.chain([last_game(connection)?]);
+    let ends = ends.chain([last_game(connection)?.unwrap_or_default()]);
     Ok(levels.iter().zip(ends).map(|(&level, last)| LevelGames { level, last }).collect())
 }
 

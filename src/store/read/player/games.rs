@@ -14,7 +14,7 @@ use crate::store::block_set::block_of;
 use crate::store::cell::{GAME, GAME_POSITION, PLAYER};
 use crate::store::features::FeatureKind;
 use crate::store::read::features::visit_sets;
-use crate::store::read::game::opening;
+use crate::store::read::game::{first_moves, opening};
 use crate::store::row::year_of_date;
 use crate::store::{Database, Result, Selection};
 
@@ -125,9 +125,8 @@ impl Database {
     pub(crate) fn visit_game_players(&self, mut visit: impl FnMut(&GamePlayers)) -> Result<()> {
         let sql = "SELECT game_id, white_id, black_id, white_elo, black_elo, white_fide_id, black_fide_id, date FROM game";
         let read = GAME.each(self.connection(), sql, [], |cells| {
-            let [white, black] = [cells.get::<Option<u32>>(1)?, cells.get::<Option<u32>>(2)?];
             visit(&GamePlayers {
-                names: [white.map(NameId), black.map(NameId)],
+                names: [cells.get(1)?, cells.get(2)?],
                 ratings: [cells.get(3)?, cells.get(4)?],
                 fide_ids: [cells.get(5)?, cells.get(6)?],
                 year: year_of_date(cells.get(7)?),
@@ -182,8 +181,8 @@ impl Database {
         );
         let visited = selection.each(self.connection(), GAME, &sql, &[], |cells| {
             let is_player = |column| {
-                let id: Option<u32> = cells.get(column)?;
-                Ok::<_, rusqlite::Error>(id.is_some_and(|id| names.binary_search(&NameId(id)).is_ok()))
+                let id: Option<NameId> = cells.get(column)?;
+                Ok::<_, rusqlite::Error>(id.is_some_and(|id| names.binary_search(&id).is_ok()))
             };
             // For each side: whether the player has it, and the columns of the player's rating, the
             // opponent's rating and the opponent's name.
@@ -217,14 +216,8 @@ impl Database {
     /// # Errors
     /// Errors of SQLite.
     pub fn first_moves(&self, game: GameId, most: u32) -> Result<Option<Vec<MoveCode>>> {
-        let sql = "SELECT game_id, ply, key, move_code FROM game_position
-                   WHERE game_id = ?1 AND ply < ?2 ORDER BY ply";
-        let positions = self.all(READ, GAME_POSITION, sql, [game.0, most], |cells| {
-            Ok((cells.get::<i64>("key")?, cells.get::<Option<u32>>("move_code")?))
-        })?;
-        let is_start = |&(key, _): &(i64, _)| key == Position::start().key().as_i64();
-        let moves = || positions.iter().filter_map(|&(_, code)| code).map(MoveCode::from_stored);
-        Ok(positions.first().is_some_and(is_start).then(|| moves().collect()))
+        let moves = first_moves(self.connection(), game, most).map_err(self.failed(READ))?;
+        Ok(moves.filter(|&(start, _)| start == Position::start().key()).map(|(_, codes)| codes))
     }
 
     /// For each game, the kinds of endings that its main line reached, even if only for one position. The
