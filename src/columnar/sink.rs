@@ -1,7 +1,8 @@
 //! The sink that writes Parquet files.
 
-use std::collections::HashMap;
 use std::path::Path;
+
+use rayon::ThreadPool;
 
 use super::game_column::{GameColumn, rows_of};
 use super::moves::EncodedMoves;
@@ -12,10 +13,8 @@ use crate::id::{GameId, SourceId};
 use crate::opening::OpeningBook;
 use crate::store::row::virtual_table::Cell;
 use crate::store::row::{CountedGame, HeaderBatch};
-use crate::store::sink::{
-    BatchNumber, GameMoves, KeepingSink, NewRun, PositionEncoder, RunTotals, Sink, SortedOccurrences, Takes,
-};
-use crate::store::{BulkLoader, Result};
+use crate::store::sink::{BatchNumber, GameMoves, PositionEncoder, Sink, Takes};
+use crate::store::{Result, SourceTotals};
 
 /// Writes the games of a run, and their data, to files.
 pub(crate) struct ParquetFiles<'w> {
@@ -23,17 +22,47 @@ pub(crate) struct ParquetFiles<'w> {
     /// Where the values of each column of `game` come from.
     game_columns: Vec<GameColumn>,
     openings: &'w OpeningBook,
-    /// For each source, its path, and the byte at which reading starts.
-    sources: HashMap<SourceId, (String, u64)>,
-    totals: &'w mut Totals,
 }
 
 impl<'w> ParquetFiles<'w> {
-    /// Writes through `writer`, and stores the totals in `totals`.
-    pub(crate) fn new(writer: Writer<'w>, openings: &'w OpeningBook, totals: &'w mut Totals) -> Self {
+    pub(crate) fn new(writer: Writer<'w>, openings: &'w OpeningBook) -> Self {
         let game_columns =
             GAME.columns.iter().filter_map(|column| GameColumn::from_name(column.name)).collect();
-        Self { writer, game_columns, openings, sources: HashMap::new(), totals }
+        Self { writer, game_columns, openings }
+    }
+
+    /// Writes the tables that are computed from the moves. Must be called after the last game was added.
+    pub(crate) fn write_positions(&mut self, pool: &ThreadPool) -> Result<()> {
+        self.writer.write_positions(pool)
+    }
+
+    /// Adds the row of a source. Reading started at the offset `first_byte`.
+    pub(crate) fn add_source(
+        &mut self,
+        id: SourceId,
+        path: &Path,
+        first_byte: u64,
+        totals: &SourceTotals,
+    ) -> Result<()> {
+        let (path, digest) = (path.display().to_string(), totals.digest.map(|digest| digest.to_hex()));
+        let number = |number: u64| Cell::Integer(number.cast_signed());
+        let cells = [
+            Cell::Integer(id.0.into()),
+            Cell::Text(&path),
+            number(first_byte),
+            totals.bytes.map_or(Cell::Null, number),
+            digest.as_deref().map_or(Cell::Null, Cell::Text),
+            number(totals.games),
+            number(totals.plies),
+            number(totals.problems),
+            number(totals.duplicates),
+        ];
+        self.writer.add_row(&SOURCE, None, cells)
+    }
+
+    /// Completes all files.
+    pub(crate) fn finish(self) -> Result<Totals> {
+        self.writer.finish()
     }
 }
 
@@ -90,50 +119,6 @@ impl Sink for ParquetFiles<'_> {
         self.writer.add_moves(&moves)?;
         moves.clear();
         Ok(Some(moves))
-    }
-}
-
-impl KeepingSink for ParquetFiles<'_> {
-    fn begin(&mut self, run: &NewRun<'_>) -> Result<()> {
-        let source =
-            |&(id, path, first_byte): &(SourceId, &Path, u64)| (id, (path.display().to_string(), first_byte));
-        self.sources = run.sources.iter().map(source).collect();
-        Ok(())
-    }
-
-    fn occurrences<S: SortedOccurrences>(&mut self, sorted: &S) -> Result<(), S::Error> {
-        Ok(self.writer.write_positions(sorted.pool())?)
-    }
-
-    fn end(&mut self, run: &RunTotals) -> Result<()> {
-        let sources = std::mem::take(&mut self.sources);
-        for (id, totals) in &run.sources {
-            let (path, first_byte) = sources.get(id).map_or(("", 0), |(path, first)| (path, *first));
-            let digest = totals.digest.map(|digest| digest.to_hex());
-            let number = |number: u64| Cell::Integer(number.cast_signed());
-            let cells = [
-                Cell::Integer(id.0.into()),
-                Cell::Text(path),
-                number(first_byte),
-                totals.bytes.map_or(Cell::Null, number),
-                digest.as_deref().map_or(Cell::Null, Cell::Text),
-                number(totals.games),
-                number(totals.plies),
-                number(totals.problems),
-                number(totals.duplicates),
-            ];
-            self.writer.add_row(&SOURCE, None, cells)?;
-        }
-        Ok(())
-    }
-
-    fn finish<S: SortedOccurrences>(
-        self,
-        _: &S,
-        _: impl FnOnce(&BulkLoader<'_>) -> Result<u64, S::Error>,
-    ) -> Result<u64, S::Error> {
-        *self.totals = self.writer.finish()?;
-        Ok(0)
     }
 }
 

@@ -11,6 +11,7 @@ use crate::id::Ply;
 use crate::index::Estimate;
 use crate::sort;
 use crate::source::shown_path;
+use crate::store::pages::BtreeError;
 use crate::store::space::{FreeSize, Need, Size, is_disk_full};
 use crate::store::{self, Layout, SourceContent};
 
@@ -347,6 +348,12 @@ impl From<store::Error> for Error {
             store::Error::Interrupted => Self::Stopped,
             other => Self::Store(other),
         }
+    }
+}
+
+impl From<BtreeError> for Error {
+    fn from(error: BtreeError) -> Self {
+        store::Error::from(error).into()
     }
 }
 

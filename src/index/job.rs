@@ -8,9 +8,10 @@ use rusqlite::Connection;
 
 use crate::index::plan::{Plan, directory};
 use crate::index::run::{Intake, Run};
+use crate::index::sink::FreshPages;
 use crate::index::{Estimate, IndexOptions, Phase, Progress, Reports, Result, Summary, add};
 use crate::opening::OpeningBook;
-use crate::store::sink::{FreshPages, NullSink, Sink};
+use crate::store::sink::{NullSink, Sink};
 use crate::store::space::file_size;
 use crate::store::write::alias::write_player_aliases;
 use crate::store::{self, Build, BuildOptions, ErrorKind, Layout, keep_temporary_files_in};
@@ -91,11 +92,12 @@ impl Plan<'_> {
     }
 
     /// Reads all games of the sources into a sink that writes no file.
-    pub(crate) fn read_into<S: Sink>(&self, sink: S, progress: &Progress) -> Result<Summary> {
+    pub(crate) fn read_into<S: Sink>(&self, mut sink: S, progress: &Progress) -> Result<Summary> {
         let intake = Intake::all(&self.sources);
         let directory = self.options.temp_dir.clone().unwrap_or_else(std::env::temp_dir);
         let reports = Reports::create(self.options, &self.sources, intake.last_source, None)?;
-        Run::new(self, intake, progress, Instant::now(), directory, reports)?.read_into(sink)
+        let run = Run::new(self, intake, progress, Instant::now(), directory, reports)?;
+        Ok(run.summary(&run.read_all(&mut sink)?))
     }
 
     fn build(&self, mut build: Build, progress: &Progress, started: Instant) -> Result<Summary> {
@@ -114,7 +116,7 @@ impl Plan<'_> {
         let run = Run::new(self, intake, progress, started, spill.clone(), reports)?;
         progress.estimated(&self.estimate);
         let watch = |connection: &Connection| progress.watch(connection);
-        let mut summary = run.fill(FreshPages::new(&mut build, &watch, &spill)?)?;
+        let mut summary = run.fill(FreshPages::new(&mut build, &watch, &spill, run.intake.import)?)?;
         if !options.player_aliases.is_empty() {
             write_player_aliases(build.connection(), build.path(), &options.player_aliases)?;
         }

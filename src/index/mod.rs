@@ -29,6 +29,7 @@ mod remove;
 mod repair;
 pub(crate) mod report;
 pub(crate) mod run;
+pub(crate) mod sink;
 pub(crate) mod sort;
 mod spill;
 pub(crate) mod summary;

@@ -65,18 +65,9 @@ impl Plan<'_> {
             temp_dir,
         };
         let is_stopped = || progress.is_stopped();
-        let mut written = Totals::default();
-        let writer = Writer::new(output, write, &is_stopped)?;
-        let sink = ParquetFiles::new(writer, &options.openings, &mut written);
-        let summary = run.fill(sink).map_err(|error| self.needing(error, &estimate))?;
-        Ok(Summary {
-            distinct_positions: written.distinct_positions,
-            parquet_files: written.files,
-            file_bytes: written.bytes,
-            spilled_bytes: written.spilled_bytes,
-            elapsed: started.elapsed(),
-            ..summary
-        })
+        let sink = ParquetFiles::new(Writer::new(output, write, &is_stopped)?, &options.openings);
+        let summary = run.fill_files(sink).map_err(|error| self.needing(error, &estimate))?;
+        Ok(Summary { elapsed: started.elapsed(), ..summary })
     }
 
     /// Reads the sources and passes the requested rows to `take`, in the order of the games, until `take`
@@ -126,6 +117,27 @@ impl Plan<'_> {
         let database_bytes = file_bytes(games, plies);
         let spill_bytes = plies.saturating_mul(SCRATCH_A_PLY).saturating_sub(memory);
         Estimate { games, plies, text_bytes, database_bytes, spill_bytes, ..Estimate::default() }
+    }
+}
+
+impl Run<'_> {
+    /// Reads the sources and writes all Parquet files.
+    fn fill_files(&self, mut sink: ParquetFiles<'_>) -> Result<Summary> {
+        let read = self.read_all(&mut sink)?;
+        self.progress.enter(Phase::Sorting);
+        let clock = Instant::now();
+        sink.write_positions(&self.pool)?;
+        let mut summary = self.summary(&read);
+        summary.stages.sort = clock.elapsed();
+        self.progress.enter(Phase::Finishing);
+        for ((id, path, first_byte), totals) in self.sources().zip(read.totals()) {
+            sink.add_source(id, path, first_byte, &totals)?;
+        }
+        self.progress.check()?;
+        let clock = Instant::now();
+        let Totals { distinct_positions, files, bytes, spilled_bytes, .. } = sink.finish()?;
+        summary.stages.continuations = clock.elapsed();
+        Ok(Summary { distinct_positions, parquet_files: files, file_bytes: bytes, spilled_bytes, ..summary })
     }
 }
 

@@ -10,7 +10,6 @@ use crate::index::{
     Error, IndexOptions, PREFIX_PLIES, Phase, Progress, Reports, Result, pairing_hash, prefix_hash,
 };
 use crate::store::row::GameId;
-use crate::store::sink::SortedOccurrences as _;
 use crate::store::space::file_size;
 use crate::store::{
     Build, BulkLoader, Database, Need, RepairCounts, Snapshot, WriterLock, keep_temporary_files_in,
@@ -80,13 +79,13 @@ fn repair_rows(target: &Path, options: &IndexOptions, progress: &Progress) -> Re
     build.reopen()?;
     progress.watch(build.connection());
     progress.enter(Phase::Finishing);
-    let mut loader = BulkLoader::begin(build.connection(), build.path())?;
+    let loader = BulkLoader::begin(build.connection(), build.path())?;
     let sorted = LevelOccurrences::new(&run, level, &games, &none);
     if let Some(level) = level {
         loader.insert_level(level, &sorted)?;
     }
     summary.visited_positions = sorted.visited();
-    sorted.write_visited(&mut loader)?;
+    sorted.write_visited(&loader)?;
     loader.finish()?;
     progress.check()?;
     let path = build.target().to_owned();

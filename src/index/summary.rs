@@ -115,7 +115,7 @@ pub struct Stages {
     pub sort: Duration,
     /// Completing the small tables and their indexes.
     pub headers: Duration,
-    /// Recording which games are prefixes of others and, in a new database, writing the counts of visited positions.
+    /// Writing the counts of visited positions, and recording which games are prefixes of others.
     pub continuations: Duration,
     /// Syncing and renaming the file, or writing the write-ahead log back into the database.
     pub sync: Duration,

@@ -10,8 +10,8 @@ use rusqlite::Connection;
 
 use crate::id::GameId;
 use crate::parallel::lock;
+use crate::store::read::occurrence::visit::levels;
 use crate::store::row::StoredId;
-use crate::store::write::level::levels;
 use crate::store::{self, Cells, Database, OPENING};
 use crate::verify::rows::{
     AT_ONCE, Checksum, DuplicateScan, GameScan, LevelKey, OccurrenceScan, ProblemCounts, Problems, Sums,

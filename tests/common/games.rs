@@ -60,7 +60,7 @@ fn write(build: &Build, source: &str, pgn: &str, games: &Games) {
         duplicates: 0,
         elapsed,
     };
-    loader.finish_import(&totals).expect("an import's totals");
+    loader.finish_import(ImportId(1), &totals).expect("an import's totals");
     loader.finish().expect("a commit");
 }
 

@@ -169,7 +169,7 @@ fn load(build: &Build, headers: &HeaderBatch, positions: &[PositionRecord<String
         duplicates: 0,
         elapsed: Duration::from_millis(1500),
     };
-    loader.finish_import(&totals).expect("an import");
+    loader.finish_import(ImportId(1), &totals).expect("an import");
     loader.finish().expect("a commit");
 }
 

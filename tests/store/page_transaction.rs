@@ -12,7 +12,7 @@ use pgndex::store::pages::{
     LeafWriter, PositionRecord, RebuiltTree, Segment, Tree, copy_without_games, extend, replace_end,
 };
 use pgndex::store::row::{GameId, Level, Occurrence, OccurrenceRow, Ply};
-use pgndex::store::{BulkLoader, Database, GameSet, ImportId, PageTransaction, migrate};
+use pgndex::store::{BulkLoader, Database, GameSet, PageTransaction, migrate};
 use rusqlite::{Connection, params};
 use tempfile::TempDir;
 
@@ -271,7 +271,7 @@ fn trees_of_any_shape_grow_repeatedly() {
                 connection.execute("INSERT INTO occurrence VALUES (1, ?1, ?2, ?3)", values).unwrap();
                 model.occurrences.insert(row);
             }
-            BulkLoader::resume(&database, ImportId(1)).unwrap().finish().unwrap();
+            BulkLoader::resume(&database).unwrap().finish().unwrap();
             database.end_adding().unwrap();
             drop(database);
             assert_sound(&path);
@@ -298,7 +298,7 @@ fn an_aborted_transaction_changes_nothing() {
         if commits {
             // As if a crash or an error occurred after SQLite knew the new trees, but before the commit.
             transaction.finish(vec![(root, tree)]).unwrap();
-            drop(BulkLoader::resume(&database, ImportId(1)).unwrap());
+            drop(BulkLoader::resume(&database).unwrap());
         } else {
             drop(transaction);
         }
@@ -325,7 +325,7 @@ fn pages_that_a_crash_left_after_the_end_are_removed() {
         let root = transaction.root_page("game_position").unwrap();
         let tree = play(&transaction, [(1000 * round, 30)].into_iter(), &GameSet::default(), &mut model);
         transaction.finish(vec![(root, tree)]).unwrap();
-        BulkLoader::resume(&database, ImportId(1)).unwrap().finish().unwrap();
+        BulkLoader::resume(&database).unwrap().finish().unwrap();
         database.end_adding().unwrap();
         drop(database);
         let pages = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";
@@ -360,7 +360,7 @@ fn readers_see_the_previous_state_until_the_commit() {
         model.occurrences.extend(&new);
         assert_eq!(sum(), seen);
         transaction.finish(vec![(root, tree)]).unwrap();
-        BulkLoader::resume(&database, ImportId(1)).unwrap().finish().unwrap();
+        BulkLoader::resume(&database).unwrap().finish().unwrap();
         assert_eq!(sum(), seen);
         // While a reader uses an older state, its pages must not be overwritten.
         let added = database.end_adding();
@@ -449,7 +449,7 @@ fn hidden_indexes_are_restored() {
     // In the three rounds, the loader is dropped, finished too early, and finished correctly.
     for round in 1..=3 {
         connection.execute_batch("BEGIN IMMEDIATE").unwrap();
-        let mut loader = BulkLoader::resume(&database, ImportId(1)).unwrap();
+        let mut loader = BulkLoader::resume(&database).unwrap();
         insert(connection, 10 * round);
         loader.hide_indexes(&names).unwrap();
         assert_eq!(indexed(connection), u32::MAX, "a hidden index cannot be used");

@@ -10,15 +10,15 @@ use crate::index::add::growth::{Growth, GrowthCheck};
 use crate::index::number::SourceStart;
 use crate::index::plan::{Plan, directory, estimate, occurrence_memory};
 use crate::index::run::{Intake, Run};
+use crate::index::sink::AddedPages;
 use crate::index::visited_position::Decreases;
 use crate::index::{Duplicates, Error, IndexOptions, Phase, Progress, Reports, Result, Summary};
 use crate::opening::OpeningBook;
 use crate::source::{self, DecodeOptions, SearchObserver as _, SourceFile, Sources, TextEncoding};
-use crate::store::row::SourceId;
-use crate::store::sink::AddedPages;
+use crate::store::row::{GameId, SourceId};
 use crate::store::space::file_size;
 use crate::store::write::duplicate::Replaced;
-use crate::store::write::level::games_to_merge;
+use crate::store::write::level::level_for;
 use crate::store::write::remove::RowsToRemove;
 use crate::store::{
     Database, GameSet, ImportId, KnownSource, KnownSources, PageTransaction, Snapshot, Tail, WriterLock,
@@ -102,12 +102,15 @@ impl Addition<'_> {
         progress.enter(Phase::Reading);
         progress.expect(plan.sources.bytes().unwrap_or(0));
         let known = Snapshot::open(lock.target())?;
-        let (rows, last_game) = (known.positions()?, known.last_game()?);
+        let (rows, last_game, levels) = (known.positions()?, known.last_game()?, known.levels()?);
         drop(known);
         let spill = directory(plan.options, lock.target());
         keep_temporary_files_in(&spill, database.connection())?;
+        // The expected number of existing games whose occurrences are written again.
+        let (levels, first) = (levels.into_iter().map(|games| games.level), last_game.0.saturating_add(1));
+        let games = u32::try_from(plan.estimate.games).unwrap_or(u32::MAX);
         let merged =
-            games_to_merge(&database.levels()?, last_game, plan.estimate.games, plan.options.small_level);
+            first.saturating_sub(level_for(levels, GameId(first), games, plan.options.small_level).0);
         // The minimum size of a row of `occurrence`, in bytes. It limits the assumed number of rows: `rows`
         // comes from the table `import`, which can state more rows than the file can contain.
         const FEWEST_BYTES_A_ROW: u64 = 12;

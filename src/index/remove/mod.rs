@@ -14,11 +14,12 @@ use crate::index::game::{
 use crate::index::plan::{Plan, directory};
 use crate::index::run::worker::played_occurrence;
 use crate::index::run::{Intake, Run};
+use crate::index::sink::{AddedPages, DatabaseSink as _};
 use crate::index::visited_position::{CountedGames, Decreases, LevelOccurrences};
 use crate::index::{Duplicates, Error, IndexOptions, Phase, Progress, RecentSetups, Reports, Result};
 use crate::store::pages::BtreeError;
 use crate::store::row::{GameId, SourceId};
-use crate::store::sink::{AddedPages, BatchNumber, KeepingSink as _, PositionEncoder as _, Sink as _, Takes};
+use crate::store::sink::{BatchNumber, PositionEncoder as _, Sink as _, Takes};
 use crate::store::space::file_size;
 use crate::store::write::remove::{RemovedRows, RowsToRemove};
 use crate::store::{
@@ -140,11 +141,10 @@ const NEXT_RUN: &str = "nothing is lost, and the next run does this step";
 fn merge_levels(lock: &WriterLock, options: &IndexOptions, progress: &Progress) -> Result<[u64; 2]> {
     let opened = OpenedDatabase::open(lock, options, progress)?;
     let database = &opened.database;
-    let [levels, deleted] = [database.levels()?.len() as u64, database.count_deleted_games()?];
-    if levels > 1 || deleted > 0 {
+    let merged = database.count_levels()?;
+    if merged[0] > 1 || merged[1] > 0 {
         opened.change(&Chosen::default())?;
     }
-    let merged = [levels, deleted];
     database.end_adding().map_err(|error| after_merge(merged, error.into(), WRITING_BACK, NEXT_RUN))?;
     Ok(merged)
 }
@@ -325,12 +325,13 @@ impl Run<'_> {
         self.progress.enter(Phase::Sorting);
         sink.occurrences(&sorted)?;
         self.progress.enter(Phase::Finishing);
-        sink.finish(&sorted, |loader| {
+        sink.finish(|loader| {
+            sorted.write_visited(loader)?;
             loader.count_returned(last_game)?;
             if removes {
                 self.note_prefixes(loader, last_game, &loader.release_duplicates()?)?;
             }
-            self.progress.check().map(|()| 0)
+            self.progress.check()
         })?;
         Ok(restored.count().into())
     }
@@ -361,7 +362,7 @@ impl Run<'_> {
             let first = sequencer.number(own, &mut batch)?;
             batch.headers.set_source(source.id);
 
-            sink.set_import(source.import);
+            sink.small().set_import(source.import);
             batch.headers.evals.drain(..).try_for_each(|row| encoder.push_eval(&row))?;
             sink.headers(&batch.headers)?;
             for_each_position(&batch, first, &standard, encoder.layout(), |view| {
@@ -466,7 +467,7 @@ const OPEN_TO_COMPACT: u64 = 4;
 pub fn shrink(target: &Path, options: &IndexOptions, progress: &Progress) -> Result<u64> {
     let lock = WriterLock::acquire(target)?;
     let mut merged = [0; 2];
-    if Database::open(lock.target())?.count_deleted_games()? > 0 {
+    if Database::open(lock.target())?.count_levels()?[1] > 0 {
         merged = merge_levels(&lock, options, progress)?;
     }
     let database = Database::open(lock.target())?;

@@ -20,9 +20,9 @@ use crate::index::{Error, IndexOptions, KeyHash, PlayedOccurrence, Progress, Rep
 use crate::parallel::lock;
 use crate::sort::{Partitions, Scatter};
 use crate::source::{self, Sources};
-use crate::store::GameSet;
 use crate::store::row::Severity;
 use crate::store::sink::Sink;
+use crate::store::{GameSet, SourceTotals};
 
 /// What to read, and with which ids the run continues.
 #[derive(Debug)]
@@ -63,10 +63,6 @@ impl<'s> Intake<'s> {
             has_known: false,
         }
     }
-
-    pub(crate) fn ids(&self) -> impl Iterator<Item = SourceId> {
-        (self.last_source.0 + 1..).map(SourceId)
-    }
 }
 
 pub(crate) struct ReadResult {
@@ -75,6 +71,16 @@ pub(crate) struct ReadResult {
     pub(crate) ends: Vec<SourceEnd>,
     /// The parts of the summary that are counted while reading, and the time that reading took.
     pub(crate) counted: Summary,
+}
+
+impl ReadResult {
+    /// The totals of each source.
+    pub(crate) fn totals(&self) -> impl Iterator<Item = SourceTotals> {
+        self.counts.iter().zip(&self.ends).map(|(count, end)| {
+            let &SourceEnd { bytes, digest, is_damaged } = end;
+            SourceTotals { bytes, digest, is_damaged, ..count.totals }
+        })
+    }
 }
 
 pub(crate) struct Run<'r> {
@@ -121,12 +127,7 @@ impl<'r> Run<'r> {
         Ok(Self { intake, options, progress, started, pool, partitions, directory, hash, reports })
     }
 
-    /// Reads the sources into a sink that writes no file.
-    pub(crate) fn read_into<S: Sink>(&self, mut sink: S) -> Result<Summary> {
-        Ok(self.summary(&self.read_all(&mut sink)?))
-    }
-
-    fn read_all<S: Sink>(&self, sink: &mut S) -> Result<ReadResult> {
+    pub(crate) fn read_all<S: Sink>(&self, sink: &mut S) -> Result<ReadResult> {
         let clock = Instant::now();
         let mut read = self.read(sink)?;
         read.counted.stages.read = clock.elapsed();
@@ -135,7 +136,7 @@ impl<'r> Run<'r> {
     }
 
     /// Summarizes what the run has read.
-    fn summary(&self, read: &ReadResult) -> Summary {
+    pub(crate) fn summary(&self, read: &ReadResult) -> Summary {
         let total = |count: fn(&SourceCount) -> u64| read.counts.iter().map(count).sum::<u64>();
         Summary {
             games: total(|count| count.totals.games),

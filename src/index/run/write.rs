@@ -1,23 +1,24 @@
-//! Writes a run's rows through a sink that keeps games.
+//! Writes a run's rows to a database.
 
+use std::path::Path;
 use std::time::Instant;
 
 use crate::id::{GameId, Level, SourceId};
-use crate::index::number::{Prefixes, SourceCount};
-use crate::index::read::SourceEnd;
+use crate::index::number::Prefixes;
 use crate::index::run::{ReadResult, Run};
+use crate::index::sink::{AddedPages, DatabaseSink, FreshPages};
 use crate::index::visited_position::{Decreases, LevelOccurrences};
-use crate::index::{Annotations, Duplicates, Phase, Result, SpillMap, Summary};
-use crate::source::{self, SourceFile, TextEncoding};
+use crate::index::{Annotations, Duplicates, IndexOptions, Phase, Result, SpillMap, Summary};
+use crate::source::TextEncoding;
 use crate::store::row::DuplicateKind;
-use crate::store::sink::{AddedPages, KeepingSink, NewRun, RunTotals};
 use crate::store::write::duplicate::Replaced;
-use crate::store::{BulkLoader, ImportTotals, SourceTotals};
+use crate::store::{BulkLoader, ImportTotals, NewImport};
 
 impl<'r> Run<'r> {
-    /// Writes everything through `sink`: reads the sources, sorts the occurrences, and completes all tables.
-    pub(crate) fn fill<S: KeepingSink>(&self, mut sink: S) -> Result<Summary> {
-        sink.begin(&self.new_run())?;
+    /// Writes a new database: reads the sources, sorts the occurrences, and completes all tables.
+    pub(crate) fn fill(&self, mut sink: FreshPages<'_>) -> Result<Summary> {
+        self.add_rows(sink.small())?;
+        self.add_settings(sink.small())?;
         let (read, none) = (self.read_all(&mut sink)?, Decreases::default());
         let sorted = LevelOccurrences::new(self, Some(Level::FIRST), &read.counted_games, &none);
         self.complete(sink, &read, &sorted, &[])
@@ -32,7 +33,7 @@ impl<'r> Run<'r> {
         decreases: &Decreases,
         replaced: &[Replaced],
     ) -> Result<Summary> {
-        sink.begin(&self.new_run())?;
+        self.add_rows(sink.small())?;
         let mut read = self.read_all(&mut sink)?;
         let clock = Instant::now();
         let level = self.level_to_write(&mut read.counted_games, false)?;
@@ -45,7 +46,7 @@ impl<'r> Run<'r> {
     /// games are reassigned to the games that were read from the same places.
     fn complete(
         &self,
-        mut sink: impl KeepingSink,
+        mut sink: impl DatabaseSink,
         read: &ReadResult,
         sorted: &LevelOccurrences<'_>,
         replaced: &[Replaced],
@@ -58,11 +59,12 @@ impl<'r> Run<'r> {
         summary.stages.sort = clock.elapsed();
         self.progress.enter(Phase::Finishing);
         let clock = Instant::now();
-        sink.end(&self.totals(read, &summary))?;
+        sink.end(|loader| self.complete_rows(loader, read, &summary))?;
         summary.stages.headers = clock.elapsed();
         let clock = Instant::now();
         self.progress.check()?;
-        let linked = sink.finish(sorted, |loader| {
+        let linked = sink.finish(|loader| {
+            sorted.write_visited(loader)?;
             let mut freed = Vec::new();
             for replaced in replaced {
                 freed.extend(loader.move_duplicates(replaced, last_game)?);
@@ -76,9 +78,9 @@ impl<'r> Run<'r> {
         Ok(summary)
     }
 
-    /// The data for the run's row in `import` and for the rows of its sources. Options that do not affect the
-    /// tables, such as threads and memory, are not included.
-    fn new_run(&self) -> NewRun<'_> {
+    /// Adds the rows of the run and of its sources. Options that do not affect the tables, such as threads and
+    /// memory, are not included.
+    fn add_rows(&self, loader: &mut BulkLoader<'_>) -> Result<()> {
         let options = serde_json::json!({
             "strict": self.options.strict,
             "duplicates": self.options.duplicates.as_str(),
@@ -88,43 +90,50 @@ impl<'r> Run<'r> {
             "continuation_threshold": self.options.continuation_threshold,
             "openings": self.options.openings.digest(),
         });
-        let source = |(id, file): (SourceId, &'r source::Result<SourceFile>)| match file {
-            Ok(file) => (id, file.path.as_path(), file.range().map_or(file.first_byte, |range| range.start)),
-            Err(error) => (id, error.path(), 0),
-        };
-        NewRun {
-            import: self.intake.import,
-            options: options.to_string(),
-            continuation_threshold: self.options.continuation_threshold,
-            openings: &self.options.openings,
-            settings: [
-                (Duplicates::SETTING, self.options.duplicates.as_str()),
-                (Annotations::SETTING, self.options.annotations.as_str()),
-                (TextEncoding::SETTING, TextEncoding::name_or_auto(self.options.encoding)),
-            ],
-            sources: self.intake.ids().zip(&self.intake.sources.files).map(source).collect(),
+        let (options, program_version) = (options.to_string(), env!("CARGO_PKG_VERSION"));
+        loader.add_import(&NewImport { id: self.intake.import, program_version, options: &options })?;
+        for (id, path, first_byte) in self.sources() {
+            loader.add_source(id, path, first_byte)?;
         }
+        Ok(())
     }
 
-    /// The totals that complete the run's row in `import` and the rows of its sources.
-    fn totals(&self, read: &ReadResult, summary: &Summary) -> RunTotals {
-        let sources = self.intake.ids().zip(&read.counts).zip(&read.ends);
-        let source = |((id, count), end): ((SourceId, &SourceCount), &SourceEnd)| {
-            let &SourceEnd { bytes, digest, is_damaged } = end;
-            (id, SourceTotals { bytes, digest, is_damaged, ..count.totals })
-        };
-        RunTotals {
-            sources: sources.map(source).collect(),
-            import: ImportTotals {
-                games: summary.games,
-                plies: summary.plies,
-                positions: summary.positions,
-                distinct_positions: summary.distinct_positions,
-                problems: summary.problems.iter().map(|(.., count)| count).sum(),
-                duplicates: summary.duplicates.skipped(),
-                elapsed: self.started.elapsed(),
-            },
+    /// Adds the settings of a new database, and its list of openings.
+    fn add_settings(&self, loader: &mut BulkLoader<'_>) -> Result<()> {
+        let IndexOptions { continuation_threshold, openings, duplicates, annotations, encoding, .. } =
+            self.options;
+        loader.add_setting("continuation_threshold", continuation_threshold)?;
+        loader.add_setting("openings", openings.digest())?;
+        loader.add_setting(Duplicates::SETTING, duplicates.as_str())?;
+        loader.add_setting(Annotations::SETTING, annotations.as_str())?;
+        loader.add_setting(TextEncoding::SETTING, TextEncoding::name_or_auto(*encoding))?;
+        Ok(loader.add_openings(openings)?)
+    }
+
+    /// Completes the rows of the sources and of the run.
+    fn complete_rows(&self, loader: &mut BulkLoader<'_>, read: &ReadResult, summary: &Summary) -> Result<()> {
+        for ((id, ..), totals) in self.sources().zip(read.totals()) {
+            loader.finish_source(id, &totals)?;
         }
+        let totals = ImportTotals {
+            games: summary.games,
+            plies: summary.plies,
+            positions: summary.positions,
+            distinct_positions: summary.distinct_positions,
+            problems: summary.problems.iter().map(|(.., count)| count).sum(),
+            duplicates: summary.duplicates.skipped(),
+            elapsed: self.started.elapsed(),
+        };
+        Ok(loader.finish_import(self.intake.import, &totals)?)
+    }
+
+    /// The id and the path of each source, and the offset, in bytes, at which reading starts.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = (SourceId, &'r Path, u64)> {
+        let ids = (self.intake.last_source.0 + 1..).map(SourceId);
+        ids.zip(&self.intake.sources.files).map(|(id, file)| match file {
+            Ok(file) => (id, file.path.as_path(), file.range().map_or(file.first_byte, |range| range.start)),
+            Err(error) => (id, error.path(), 0),
+        })
     }
 
     /// Records games of which the database has a longer version. See [`Prefixes`].

@@ -19,11 +19,7 @@ use crate::store::visit_set::{PackingBuffers, PlayedMove, Visits};
 /// to them. For other positions, and for positions that games from set-up positions reached, rows of
 /// `game_position` are read. If two positions share a key, neither gets a row. This is detected if the FENs
 /// that were read differ, if walks lead to different positions with this key, or if a move is impossible.
-pub(crate) fn write(
-    level: Level,
-    mut visited: Vec<VisitedPosition>,
-    loader: &mut BulkLoader<'_>,
-) -> Result<()> {
+pub(crate) fn write(level: Level, mut visited: Vec<VisitedPosition>, loader: &BulkLoader<'_>) -> Result<()> {
     for visited in &mut visited {
         compare_fens(visited, loader)?;
     }

@@ -2,23 +2,22 @@
 
 use std::sync::Mutex;
 
-use rayon::ThreadPool;
-
 use crate::id::Level;
 use crate::index::run::Run;
 use crate::index::visited_position::{Counted, CountedGames, Counter, Decreases, rows};
-use crate::index::{Error, PlayedOccurrence, Result};
+use crate::index::{PlayedOccurrence, Result};
 use crate::parallel::lock;
 use crate::sorted::sort_by_key;
+use crate::store::BulkLoader;
 use crate::store::row::Occurrence;
-use crate::store::sink::SortedOccurrences;
-use crate::store::{self, BulkLoader};
 
-/// The occurrences of a level, in the partitions of the run.
+/// The occurrences of a level to write, in the partitions of the run. All keys of a partition are less than
+/// those of the next partition.
 pub(crate) struct LevelOccurrences<'r> {
-    run: &'r Run<'r>,
-    /// The level; `None` if no level is written. Then there are no occurrences.
-    level: Option<Level>,
+    pub(crate) run: &'r Run<'r>,
+    /// The level. It replaces the level with this number and all later ones. `None` if no level is written; then
+    /// there are no occurrences.
+    pub(crate) level: Option<Level>,
     /// The result, ratings and date of each game of the level.
     counted_games: &'r CountedGames,
     /// The changes that removed games make to visited positions. They are written only for levels that are
@@ -38,67 +37,52 @@ impl<'r> LevelOccurrences<'r> {
         Self { run, level, counted_games, decreases, counted: Mutex::new(Vec::new()) }
     }
 
-    /// The number of positions that [`write_visited`](SortedOccurrences::write_visited) will write, unless two
-    /// positions share a key.
+    /// The number of positions that [`write_visited`](Self::write_visited) will write, unless two positions
+    /// share a key. 0 after that call.
     pub(crate) fn visited(&self) -> u64 {
         lock(&self.counted).iter().map(|(_, counted)| counted.visited.len() as u64).sum()
     }
 
-    /// The number of distinct keys of the new games in the partitions drained so far.
+    /// The number of distinct keys of the new games in the partitions drained so far; 0 after
+    /// [`write_visited`](Self::write_visited).
     pub(crate) fn distinct(&self) -> u64 {
         lock(&self.counted).iter().map(|(_, counted)| counted.distinct).sum()
     }
-}
 
-impl SortedOccurrences for LevelOccurrences<'_> {
-    type Error = Error;
-
-    fn level(&self) -> Option<Level> {
-        self.level
-    }
-
-    fn partitions(&self) -> usize {
-        self.run.partitions.len()
-    }
-
-    fn count(&self) -> u64 {
-        self.run.partitions.records()
-    }
-
-    fn count_new(&self) -> u64 {
+    /// An estimate of the number of occurrences in new games.
+    pub(crate) fn count_new(&self) -> u64 {
         let all = (self.counted_games.len() as u64).max(1);
-        (u128::from(self.count()) * u128::from(self.counted_games.count()) / u128::from(all)) as u64
+        (u128::from(self.run.partitions.records()) * u128::from(self.counted_games.count()) / u128::from(all))
+            as u64
     }
 
-    fn drain(&self, partition: usize, mut push: impl FnMut(Occurrence) -> store::Result<()>) -> Result<()> {
+    /// Sorts a partition, counts its visited positions, and passes its occurrences to `push`, in order. The
+    /// partition is empty afterwards.
+    pub(crate) fn drain(
+        &self,
+        partition: usize,
+        mut push: impl FnMut(Occurrence) -> Result<()>,
+    ) -> Result<()> {
         let at_once = self.run.memory_of_worker().max(1 << 20) / size_of::<PlayedOccurrence>();
         let mut counter = Counter::new(self.counted_games, self.run.options.continuation_threshold);
         self.run.partitions.drain_sorted(partition, at_once, |piece| {
             self.run.progress.check()?;
             counter.observe(piece);
-            Ok::<_, Error>(piece.iter().try_for_each(|occurrence| push(occurrence.occurrence()))?)
+            piece.iter().try_for_each(|occurrence| push(occurrence.occurrence()))
         })?;
         lock(&self.counted).push((partition, counter.finish()));
         Ok(())
     }
 
-    fn write_visited(&self, loader: &mut BulkLoader<'_>) -> Result<()> {
-        let mut counted = lock(&self.counted);
+    /// Writes the visited positions of the level. Also subtracts removed games from the visited positions of
+    /// the levels that are not written. Called once the tables of games, positions and occurrences are
+    /// written.
+    pub(crate) fn write_visited(&self, loader: &BulkLoader<'_>) -> Result<()> {
+        let mut counted = std::mem::take(&mut *lock(&self.counted));
         sort_by_key(&mut counted, |&(partition, _)| partition);
-        // The numbers of distinct keys stay: `distinct` needs them later.
-        let visited =
-            counted.iter_mut().flat_map(|(_, counted)| std::mem::take(&mut counted.visited)).collect();
-        drop(counted);
+        let visited = counted.into_iter().flat_map(|(_, counted)| counted.visited).collect();
         self.decreases.write(self.run.progress, self.level, loader)?;
         let Some(level) = self.level else { return Ok(()) };
         rows::write(level, visited, loader)
-    }
-
-    fn panicked(&self) -> Error {
-        Error::Panicked
-    }
-
-    fn pool(&self) -> &ThreadPool {
-        &self.run.pool
     }
 }

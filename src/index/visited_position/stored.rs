@@ -25,8 +25,8 @@ impl Run<'_> {
         } else if count == 0 {
             return Ok(None);
         } else {
-            let levels: Vec<Level> = known.levels()?.into_iter().map(|games| games.level).collect();
-            level_for(&levels, GameId(last.0.saturating_add(1)), count, self.options.small_level)
+            let levels = known.levels()?.into_iter().map(|games| games.level);
+            level_for(levels, GameId(last.0.saturating_add(1)), count, self.options.small_level)
         };
         let first = GameId(level.0);
         if first <= last {

@@ -404,7 +404,7 @@ impl Snapshot {
     /// Errors of SQLite.
     pub fn name(&self, table: NameTable, name: &str) -> Result<Option<NameId>> {
         let (table, find) = table.table();
-        Ok(self.row(table, find, [name], |cells| cells.get(0))?.map(NameId))
+        self.row(table, find, [name], |cells| cells.get(0))
     }
 
     /// All rows of `source` that have a digest.

@@ -137,14 +137,14 @@ pub(crate) struct GameLeaves {
 
 /// Removes the leaves of all batches from `leaves`. Returns them in key order: the leaves of `game_position`, and
 /// those of `move_eval`.
-pub(super) fn take_in_order(leaves: &mut Vec<(BatchNumber, GameLeaves)>) -> (Vec<Segment>, Vec<Segment>) {
+pub(crate) fn take_in_order(leaves: &mut Vec<(BatchNumber, GameLeaves)>) -> (Vec<Segment>, Vec<Segment>) {
     let mut leaves = std::mem::take(leaves);
     leaves.sort_by_key(|&(number, _)| number);
     leaves.into_iter().map(|(_, GameLeaves { positions, evals })| (positions, evals)).unzip()
 }
 
 impl LeafEncoder {
-    pub(super) fn new(file: &Arc<PageFile>, layout: Layout) -> Self {
+    pub(crate) fn new(file: &Arc<PageFile>, layout: Layout) -> Self {
         let [positions, evals] = [(); 2].map(|()| LeafWriter::new(Arc::clone(file)));
         Self { file: Arc::clone(file), layout, positions, evals }
     }

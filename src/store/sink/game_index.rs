@@ -143,7 +143,7 @@ const fn unbiased(number: u128) -> i64 {
 
 /// An index of a table, and its rows in the order in which they were added.
 #[derive(Debug)]
-pub(super) struct IndexRows {
+pub(crate) struct IndexRows {
     name: String,
     root: PageNumber,
     /// `None` if SQLite must build the index, because its kind or one of its rows is not supported.
@@ -153,7 +153,7 @@ pub(super) struct IndexRows {
 impl IndexRows {
     /// The indexes of a table that were created with `CREATE INDEX`. Index rows that do not fit in `memory`
     /// bytes are written to files in `directory`.
-    pub(super) fn of_table(
+    pub(crate) fn of_table(
         connection: &Connection,
         table: &str,
         memory: u64,
@@ -179,7 +179,7 @@ impl IndexRows {
     /// Adds the index row for a row of the table. `row` contains the values of the table's columns, in order.
     /// The rowid must be greater than that of the row before.
     #[inline]
-    pub(super) fn push(&mut self, row: &[Cell<'_>], rowid: u32) -> Result<()> {
+    pub(crate) fn push(&mut self, row: &[Cell<'_>], rowid: u32) -> Result<()> {
         let Some((key, sorter)) = &mut self.rows else { return Ok(()) };
         match key.number(row, rowid) {
             Some(number) => sorter.push(number),
@@ -191,7 +191,7 @@ impl IndexRows {
     }
 
     /// Writes the index. If SQLite must build the index instead, writes nothing and returns its name.
-    pub(super) fn build(self, file: &Arc<PageFile>) -> Result<Option<String>> {
+    pub(crate) fn build(self, file: &Arc<PageFile>) -> Result<Option<String>> {
         // Because each write has so few pages, it goes through the page cache. So the index is still cached
         // when the search for duplicate games reads it soon afterwards.
         const PAGES: NonZeroUsize = NonZeroUsize::new(6).expect("six is not zero");

@@ -14,7 +14,7 @@ use crate::store::row::{GameRow, HeaderBatch, MovesRow};
 
 /// Where the values of a column come from.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Column {
+pub(crate) enum Column {
     /// The id of the game, which is the rowid and is not stored in the record.
     Rowid,
     /// The value of the column with this index in `GameRow::COLUMNS`.
@@ -24,7 +24,7 @@ pub(super) enum Column {
 }
 
 /// The columns of `game`, in order.
-pub(super) fn columns_of_game(connection: &Connection) -> rusqlite::Result<Vec<Column>> {
+pub(crate) fn columns_of_game(connection: &Connection) -> rusqlite::Result<Vec<Column>> {
     let column = |name: String, is_key: bool| match GameRow::COLUMNS.iter().position(|own| *own == name) {
         Some(_) if is_key => Column::Rowid,
         Some(index) => Column::Value(index),
@@ -37,7 +37,7 @@ pub(super) fn columns_of_game(connection: &Connection) -> rusqlite::Result<Vec<C
 
 /// Writes the rows of `game` and `game_moves`, and collects the rows of the indexes of `game` for sorting.
 #[derive(Debug)]
-pub(super) struct GameTables {
+pub(crate) struct GameTables {
     columns: Vec<Column>,
     indexes: Vec<IndexRows>,
     games: TableWriter,
@@ -50,7 +50,7 @@ pub(super) struct GameTables {
 impl GameTables {
     /// Begins to write the tables. `columns` and `indexes` are those of `game`. `roots` are the root pages of the
     /// empty tables `game` and `game_moves`.
-    pub(super) fn new(
+    pub(crate) fn new(
         columns: Vec<Column>,
         indexes: Vec<IndexRows>,
         roots: [PageNumber; 2],
@@ -62,7 +62,7 @@ impl GameTables {
 
     /// Writes the games of a batch for the run `import`, and their moves. The ids of these games must be in
     /// ascending order, and greater than those of earlier batches.
-    pub(super) fn append(&mut self, batch: &HeaderBatch, import: ImportId) -> Result<()> {
+    pub(crate) fn append(&mut self, batch: &HeaderBatch, import: ImportId) -> Result<()> {
         let Self { columns, indexes, games, moves, record, .. } = self;
         let mut cells = Vec::with_capacity(columns.len());
         for (index, game) in batch.games.iter().enumerate() {
@@ -90,7 +90,7 @@ impl GameTables {
 
     /// Completes the tables. Returns the indexes of `game`, which the caller must build. They can be built in
     /// parallel.
-    pub(super) fn finish(self) -> Result<Vec<IndexRows>> {
+    pub(crate) fn finish(self) -> Result<Vec<IndexRows>> {
         let [games, moves] = self.roots;
         self.games.finish(games)?;
         self.moves.finish(moves)?;

@@ -101,14 +101,12 @@ impl<'c> BulkLoader<'c> {
     }
 
     /// Continues the transaction of a [`PageTransaction`](crate::store::PageTransaction) after its first
-    /// [`publish`](crate::store::PageTransaction::publish). The rows belong to the run `import`.
+    /// [`publish`](crate::store::PageTransaction::publish).
     ///
     /// # Errors
     /// Errors of SQLite.
-    pub fn resume(database: &'c Database, import: ImportId) -> Result<Self> {
-        let mut loader = Self::new(LoaderConnection::Borrowed(database.connection()), database.path())?;
-        loader.import = Some(import);
-        Ok(loader)
+    pub fn resume(database: &'c Database) -> Result<Self> {
+        Self::new(LoaderConnection::Borrowed(database.connection()), database.path())
     }
 
     fn new(connection: LoaderConnection<'c>, path: &Path) -> Result<Self> {
@@ -160,11 +158,11 @@ impl<'c> BulkLoader<'c> {
         self.import = Some(import);
     }
 
-    /// Completes the row of this run in `import`.
+    /// Completes the row of a run in `import`.
     ///
     /// # Errors
     /// Errors of SQLite.
-    pub fn finish_import(&mut self, totals: &ImportTotals) -> Result<()> {
+    pub fn finish_import(&self, id: ImportId, totals: &ImportTotals) -> Result<()> {
         self.execute(
             "write table import",
             "UPDATE import SET finished_at = strftime('%Y-%m-%dT%H:%M:%SZ', 'now'),
@@ -172,7 +170,7 @@ impl<'c> BulkLoader<'c> {
              seconds = ?8
              WHERE import_id = ?1",
             params![
-                self.import.map(|id| id.0),
+                id.0,
                 totals.games.cast_signed(),
                 totals.plies.cast_signed(),
                 totals.positions.cast_signed(),
@@ -265,7 +263,7 @@ impl<'c> BulkLoader<'c> {
     ///
     /// # Errors
     /// Errors of SQLite, such as [`Error::DiskFull`].
-    pub fn append_visited(&mut self, batch: &VisitedPositionBatch) -> Result<()> {
+    pub fn append_visited(&self, batch: &VisitedPositionBatch) -> Result<()> {
         self.visited.iter().try_for_each(|rows| self.insert(rows, batch))
     }
 

@@ -1,27 +1,16 @@
 //! The levels of a database. Chooses the level that an addition writes.
 
-use rusqlite::Connection;
+use rusqlite::Row;
 
 use crate::id::{GameId, Level};
-use crate::store::cell::{Cells, OCCURRENCE_LEVEL, read_rows};
+use crate::store::cell::read_rows;
 use crate::store::database::Database;
 use crate::store::error::{Error, Result};
 use crate::store::read::features::deleted_games;
 use crate::store::write::bulk::BulkLoader;
 use crate::store::write::features::remove_from_block;
 
-const READ_LEVELS: &str = "read table occurrence_level";
 const WRITE_LEVELS: &str = "write table occurrence_level";
-
-/// The levels of a database, in order.
-///
-/// # Errors
-/// Errors of SQLite.
-pub(crate) fn levels(connection: &Connection) -> rusqlite::Result<Vec<Level>> {
-    let sql = "SELECT level FROM occurrence_level ORDER BY level";
-    let read = |row: &rusqlite::Row<'_>| Ok(Level(Cells::new(row, OCCURRENCE_LEVEL).get("level")?));
-    read_rows(&mut *connection.prepare_cached(sql)?, [], read)
-}
 
 /// The level to which new games are added: an existing level, which absorbs all later levels, or a new level.
 ///
@@ -32,10 +21,15 @@ pub(crate) fn levels(connection: &Connection) -> rusqlite::Result<Vec<Level>> {
 ///
 /// A level of at most `small` games is always absorbed. `first` is the first new game, and `games` the number
 /// of new games.
-pub(crate) fn level_for(levels: &[Level], first: GameId, games: u32, small: u32) -> Level {
+pub(crate) fn level_for(
+    levels: impl DoubleEndedIterator<Item = Level>,
+    first: GameId,
+    games: u32,
+    small: u32,
+) -> Level {
     const TIMES: u32 = 2;
     let (mut chosen, mut newer) = (Level(first.0), games);
-    for &level in levels.iter().rev() {
+    for level in levels.rev() {
         let older = chosen.0.saturating_sub(level.0);
         if older > small.max(newer.saturating_mul(TIMES)) {
             break;
@@ -46,30 +40,17 @@ pub(crate) fn level_for(levels: &[Level], first: GameId, games: u32, small: u32)
     chosen
 }
 
-/// The number of existing games whose occurrences are rewritten if `games` games are added after the game
-/// `last`.
-pub(crate) fn games_to_merge(levels: &[Level], last: GameId, games: u64, small: u32) -> u32 {
-    let first = GameId(last.0.saturating_add(1));
-    first.0.saturating_sub(level_for(levels, first, u32::try_from(games).unwrap_or(u32::MAX), small).0)
-}
-
 impl Database {
-    /// The levels, in order.
+    /// The number of levels, and the number of removed games that `occurrence`, `visit_set` and `game_set` can
+    /// still contain.
     ///
     /// # Errors
     /// Errors of SQLite.
-    pub(crate) fn levels(&self) -> Result<Vec<Level>> {
-        levels(self.connection()).map_err(|source| Error::sqlite(self.path(), READ_LEVELS, source))
-    }
-
-    /// The number of removed games that `occurrence`, `visit_set` and `game_set` can still contain.
-    ///
-    /// # Errors
-    /// Errors of SQLite.
-    pub(crate) fn count_deleted_games(&self) -> Result<u64> {
-        let sql = "SELECT count(*) FROM deleted_game";
-        let count = self.connection().query_row(sql, [], |row| row.get::<_, u32>(0));
-        count.map(u64::from).map_err(|source| Error::sqlite(self.path(), READ_LEVELS, source))
+    pub(crate) fn count_levels(&self) -> Result<[u64; 2]> {
+        let sql = "SELECT (SELECT count(*) FROM occurrence_level), (SELECT count(*) FROM deleted_game)";
+        let read = |row: &Row<'_>| Ok([row.get(0)?, row.get(1)?].map(i64::cast_unsigned));
+        let counted = self.connection().query_row(sql, [], read);
+        counted.map_err(|source| Error::sqlite(self.path(), "read table occurrence_level", source))
     }
 }
 
@@ -104,7 +85,7 @@ mod tests {
     fn add(counts: &[u32]) -> Vec<u32> {
         let (mut levels, mut first) = (vec![Level::FIRST], 1);
         for &count in counts {
-            let level = level_for(&levels, GameId(first), count, 1000);
+            let level = level_for(levels.iter().copied(), GameId(first), count, 1000);
             levels.retain(|&other| other < level);
             levels.push(level);
             first += count;

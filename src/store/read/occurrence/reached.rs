@@ -110,7 +110,7 @@ impl ExploreTarget<'_> {
             let cells = Cells::new(row, GAME);
             let occurrence = ReachedGame {
                 game: cells.get(0)?,
-                played: Cells::new(row, GAME_POSITION).get::<Option<u32>>(1)?.map(MoveCode::from_stored),
+                played: Cells::new(row, GAME_POSITION).get(1)?,
                 result: cells.get(2)?,
                 elos: [cells.get(3)?, cells.get(4)?],
                 day: cells.get::<Option<&str>>(5)?.map_or(0, day_number),

@@ -7,8 +7,7 @@ use crate::id::{GameId, Level, Ply};
 use crate::store::Result;
 use crate::store::block_set::block_of;
 use crate::store::blocks::last_game;
-use crate::store::cell::{Cells, GAME_POSITION, VISIT_SET};
-use crate::store::write::level::levels;
+use crate::store::cell::{Cells, GAME_POSITION, OCCURRENCE_LEVEL, VISIT_SET};
 
 /// The data that can change when games are removed, for a position in a level.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +26,15 @@ pub(crate) struct LevelGames {
     pub(crate) level: Level,
     /// The last game of the level.
     pub(crate) last: GameId,
+}
+
+/// The levels of a database, in order.
+///
+/// # Errors
+/// Errors of SQLite.
+pub(crate) fn levels(connection: &Connection) -> rusqlite::Result<Vec<Level>> {
+    let sql = "SELECT level FROM occurrence_level ORDER BY level";
+    OCCURRENCE_LEVEL.all(connection, sql, [], |cells| cells.get("level").map(Level))
 }
 
 /// The levels in order, each with its last game.

@@ -9,19 +9,21 @@ use std::sync::Arc;
 use rayon::ThreadPoolBuilder;
 
 use super::added_rows::{RowFile, write_rows};
-use super::encoder::{BatchNumber, GameLeaves, LeafEncoder, take_in_order};
-use super::{KeepingSink, NewRun, RunTotals, Sink, SortedOccurrences, begin, end, write_occurrences};
-use crate::id::{GameId, ImportId};
+use super::{DatabaseSink, write_occurrences};
+use crate::id::GameId;
+use crate::index::visited_position::LevelOccurrences;
+use crate::index::{Error, Result};
 use crate::parallel;
-use crate::store::error::{Error, Result};
-use crate::store::layout::Layout;
 use crate::store::pages::{
     Combined, LONGEST_COMBINED, PageFile, PageNumber, RebuiltTree, Tree, combine, copy_without_games,
     count_unchanged_leaves, extend, replace_end,
 };
 use crate::store::row::{HeaderBatch, OccurrenceRow};
+use crate::store::sink::{BatchNumber, GameLeaves, LeafEncoder, Sink, take_in_order};
 use crate::store::write::remove::RowsToRemove;
-use crate::store::{BulkLoader, Database, PageTransaction, SideDatabase, SideIndex, WriterLock};
+use crate::store::{
+    self, BulkLoader, Database, Layout, PageTransaction, SideDatabase, SideIndex, WriterLock,
+};
 
 /// Adds games in one transaction, mostly as new pages beside those that readers use. Can also remove games in
 /// the same transaction. If duplicates of the removed games were skipped earlier, these duplicates can be
@@ -39,7 +41,6 @@ pub(crate) struct AddedPages<'d> {
     small: Option<BulkLoader<'static>>,
     /// Writes to the database once all games are read.
     loader: Option<BulkLoader<'d>>,
-    import: ImportId,
 }
 
 /// Whether copying a table of `rows` rows, with `new_rows` rows added to the copy, is faster than inserting the
@@ -78,17 +79,11 @@ impl<'d> AddedPages<'d> {
         let mut small = BulkLoader::into_side_database(side)?;
         small.resume_columns(database.connection(), leaving.games)?;
         let (target, small) = (Some(target), Some(small));
-        let (leaves, import) = (Vec::new(), ImportId(0));
-        Ok(Self { database, target, rows, leaving, leaves, small, loader, import })
+        Ok(Self { database, target, rows, leaving, leaves: Vec::new(), small, loader })
     }
 
-    /// Assigns the following games to a run.
-    pub(crate) fn set_import(&mut self, import: ImportId) {
-        self.import = import;
-        self.small().set_import(import);
-    }
-
-    fn small(&mut self) -> &mut BulkLoader<'static> {
+    /// The loader for the small tables while games are read.
+    pub(crate) fn small(&mut self) -> &mut BulkLoader<'static> {
         self.small.as_mut().expect("while games are read")
     }
 
@@ -126,14 +121,13 @@ impl<'d> AddedPages<'d> {
     }
 
     /// Rewrites or extends `game_position` and `move_eval`. Writes the level of `occurrence` and the indexes of
-    /// `game`; meanwhile writes the small tables, whose new rows are in `side`, through SQL. Then removes games,
-    /// and writes the visited positions.
-    fn write_pages<S: SortedOccurrences>(
+    /// `game`; meanwhile writes the small tables, whose new rows are in `side`, through SQL. Then removes games.
+    fn write_pages(
         &mut self,
         mut pages: PageTransaction<'d>,
         side: SideDatabase,
-        sorted: &S,
-    ) -> Result<(), S::Error> {
+        sorted: &LevelOccurrences<'_>,
+    ) -> Result<()> {
         let leaving = self.leaving;
         let (trees, left_out) = self.change_games(&pages)?;
         // The indexes are rewritten only if games are added, and if enough rows are added or removed.
@@ -142,35 +136,34 @@ impl<'d> AddedPages<'d> {
         let indexes = if is_worth { game_indexes(&pages, &side)? } else { Vec::new() };
         let file = &Arc::clone(pages.file());
         let root = pages.root_page("occurrence")?;
-        let tree = &Tree::read(file, root).map_err(Error::from)?;
-        let occurrence_pages = sorted.level().map_or(0, |_| max_pages(file, tree, sorted));
+        let tree = &Tree::read(file, root)?;
+        let occurrence_pages = sorted.level.map_or(0, |_| max_pages(file, tree, sorted));
         let index_pages = indexes.iter().map(|index| index.max_pages(file));
         pages.publish(trees, index_pages.fold(occurrence_pages, u32::saturating_add))?;
         // From here on, SQL can read the changed trees.
-        let loader = self.loader.insert(BulkLoader::resume(self.database, self.import)?);
+        let loader = self.loader.insert(BulkLoader::resume(self.database)?);
         loader.remove_replaced(leaving)?;
         let names: Vec<&str> = indexes.iter().map(|index| index.new.name.as_str()).collect();
         loader.hide_indexes(&names)?;
         let (written, built) = std::thread::scope(|scope| {
             let built = scope.spawn(|| build_trees(file, tree, &indexes, sorted));
             loader.take_rows(side)?;
-            built.join().map_err(|_| sorted.panicked())?
+            built.join().map_err(|_| Error::Panicked)?
         })?;
         finish_pages(pages, written.map(|tree| (root, tree)), indexes.iter().zip(built), loader)?;
         loader.remove(leaving, left_out.as_deref())?;
-        if let Some(level) = sorted.level() {
+        if let Some(level) = sorted.level {
             loader.set_last_level(level)?;
         }
-        loader.take_problems()?;
-        sorted.write_visited(loader)
+        Ok(())
     }
 }
 
 /// The maximum number of pages that are needed to write the level.
-fn max_pages(file: &PageFile, tree: &Tree, sorted: &impl SortedOccurrences) -> u32 {
+fn max_pages(file: &PageFile, tree: &Tree, sorted: &LevelOccurrences<'_>) -> u32 {
     let size = file.page_size();
-    let bytes = sorted.count() * OccurrenceRow::MOST_BYTES;
-    let rows = Tree::max_pages_for(bytes, size, OccurrenceRow::LONGEST_CELL, sorted.partitions());
+    let bytes = sorted.run.partitions.records() * OccurrenceRow::MOST_BYTES;
+    let rows = Tree::max_pages_for(bytes, size, OccurrenceRow::LONGEST_CELL, sorted.run.partitions.len());
     rows.saturating_add(tree.max_interior_pages())
 }
 
@@ -194,27 +187,27 @@ fn finish_pages<'i>(
     }
     pages.finish(trees)?;
     loader.restore_indexes()?;
-    not_built.into_iter().try_for_each(|name| loader.rebuild_index(name))
+    Ok(not_built.into_iter().try_for_each(|name| loader.rebuild_index(name))?)
 }
 
 /// Writes the level of `occurrence`, if there is one to write, and the indexes of `game`. Uses twice as many
 /// threads as other steps, because these threads wait for the disk half of the time.
-fn build_trees<S: SortedOccurrences>(
+fn build_trees(
     file: &Arc<PageFile>,
     tree: &Tree,
     indexes: &[GameIndex],
-    sorted: &S,
-) -> Result<(Option<RebuiltTree>, Vec<Combined>), S::Error> {
-    let threads = 2 * sorted.pool().current_num_threads();
-    let pool = ThreadPoolBuilder::new().num_threads(threads).build().map_err(|_| sorted.panicked())?;
+    sorted: &LevelOccurrences<'_>,
+) -> Result<(Option<RebuiltTree>, Vec<Combined>)> {
+    let threads = 2 * sorted.run.pool.current_num_threads();
+    let pool = ThreadPoolBuilder::new().num_threads(threads).build().map_err(|_| Error::Panicked)?;
     let write = |level| {
         let segments = write_occurrences(file, level, sorted)?;
         let first = OccurrenceRow::first_of(level);
-        Ok::<_, S::Error>(replace_end(file, tree, first, segments).map_err(Error::from)?)
+        Ok::<_, Error>(replace_end(file, tree, first, segments)?)
     };
     let (built, written) = pool.join(
         || parallel::map(None, indexes.len(), |index| indexes[index].build(file)),
-        || sorted.level().map(write).transpose(),
+        || sorted.level.map(write).transpose(),
     );
     Ok((written?, built?))
 }
@@ -274,49 +267,38 @@ impl Sink for AddedPages<'_> {
         LeafEncoder::new(file, self.database.layout())
     }
 
-    fn headers(&mut self, batch: &HeaderBatch) -> Result<()> {
+    fn headers(&mut self, batch: &HeaderBatch) -> store::Result<()> {
         self.small().append_headers(batch)
     }
 
-    fn positions(&mut self, number: BatchNumber, leaves: GameLeaves) -> Result<Option<GameLeaves>> {
+    fn positions(&mut self, number: BatchNumber, leaves: GameLeaves) -> store::Result<Option<GameLeaves>> {
         self.leaves.push((number, leaves));
         Ok(None)
     }
 }
 
-impl KeepingSink for AddedPages<'_> {
-    fn begin(&mut self, run: &NewRun<'_>) -> Result<()> {
-        self.import = run.import;
-        begin(self.small(), run, false)
-    }
-
-    fn occurrences<S: SortedOccurrences>(&mut self, sorted: &S) -> Result<(), S::Error> {
+impl DatabaseSink for AddedPages<'_> {
+    fn occurrences(&mut self, sorted: &LevelOccurrences<'_>) -> Result<()> {
         let side = self.small.take().expect("while games are read").finish_side_database()?;
         match self.target.take().expect("while games are read") {
-            Target::Pages(pages) => self.write_pages(*pages, side, sorted),
+            Target::Pages(pages) => self.write_pages(*pages, side, sorted)?,
             Target::Rows(file) => {
-                let (leaving, import, large) =
-                    (self.leaving, self.import, file.finish(take_in_order(&mut self.leaves))?);
-                let loader = self.loader();
-                loader.set_import(import);
-                write_rows(loader, leaving, side, large, sorted)
+                let (leaving, large) = (self.leaving, file.finish(take_in_order(&mut self.leaves))?);
+                write_rows(self.loader(), leaving, side, large, sorted)?;
             }
         }
+        Ok(self.loader().take_problems()?)
     }
 
-    fn end(&mut self, run: &RunTotals) -> Result<()> {
-        end(self.loader(), run)
+    fn end(&mut self, write: impl FnOnce(&mut BulkLoader<'_>) -> Result<()>) -> Result<()> {
+        write(self.loader())
     }
 
-    fn finish<S: SortedOccurrences>(
-        self,
-        _: &S,
-        link: impl FnOnce(&BulkLoader<'_>) -> Result<u64, S::Error>,
-    ) -> Result<u64, S::Error> {
+    fn finish<T>(self, write: impl FnOnce(&BulkLoader<'_>) -> Result<T>) -> Result<T> {
         let loader = self.loader.expect("once all games are read");
-        let prefixes = link(&loader)?;
+        let written = write(&loader)?;
         loader.remove_names(self.leaving)?;
         loader.finish()?;
-        Ok(prefixes)
+        Ok(written)
     }
 }

@@ -6,17 +6,18 @@ use std::sync::Arc;
 
 use rusqlite::Connection;
 
-use super::encoder::{BatchNumber, GameLeaves, LeafEncoder, take_in_order};
-use super::game_index::IndexRows;
-use super::game_table::{GameTables, columns_of_game};
-use super::{KeepingSink, NewRun, RunTotals, Sink, SortedOccurrences, begin, end, write_occurrences};
+use super::{DatabaseSink, write_occurrences};
 use crate::id::ImportId;
+use crate::index::visited_position::LevelOccurrences;
+use crate::index::{Error, Result};
 use crate::parallel;
-use crate::store::error::{Error, Result};
 use crate::store::pages::{PageFile, PageNumber, Segment, assemble};
 use crate::store::row::virtual_table::Columns as _;
 use crate::store::row::{GameRow, HeaderBatch, Level, MovesRow};
-use crate::store::{Build, BulkLoader};
+use crate::store::sink::{
+    BatchNumber, GameLeaves, GameTables, IndexRows, LeafEncoder, Sink, columns_of_game, take_in_order,
+};
+use crate::store::{self, Build, BulkLoader};
 
 /// Builds the pages of a new database's large tables, of its table `game`, and of the indexes of `game`.
 /// Meanwhile writes the small tables through SQL to another file, and copies them from there at the end. Then
@@ -41,18 +42,19 @@ pub(crate) struct FreshPages<'b> {
 }
 
 impl<'b> FreshPages<'b> {
-    /// Begins to fill a database. `watch` is called with each connection that is opened. Unnamed temporary
-    /// files are created in `directory`.
+    /// Begins to fill a database with the games of the run `import`. `watch` is called with each connection that
+    /// is opened. Unnamed temporary files are created in `directory`.
     pub(crate) fn new(
         build: &'b mut Build,
         watch: &'b dyn Fn(&Connection),
         directory: &Path,
+        import: ImportId,
     ) -> Result<Self> {
         let root = |table| build.root_page(table);
         let roots = [root("game_position")?, root("move_eval")?, root("occurrence")?];
         let memory = build.cache_bytes() / 2;
         let game_roots = [root("game")?, root("game_moves")?];
-        let failed = |source| Error::sqlite(build.path(), "read the schema", source);
+        let failed = |source| store::Error::sqlite(build.path(), "read the schema", source);
         let columns = columns_of_game(build.connection()).map_err(failed)?;
         let indexes = IndexRows::of_table(build.connection(), "game", memory, directory).map_err(failed)?;
         let side = build.side_database("headers")?;
@@ -63,10 +65,11 @@ impl<'b> FreshPages<'b> {
         let games = Some(GameTables::new(columns, indexes, game_roots, &file));
         let (leaves, not_built) = (Vec::new(), Vec::new());
         let (file, small) = (Some(file), Some(small));
-        Ok(Self { build, watch, file, roots, leaves, games, import: ImportId(0), not_built, small })
+        Ok(Self { build, watch, file, roots, leaves, games, import, not_built, small })
     }
 
-    fn small(&mut self) -> &mut BulkLoader<'static> {
+    /// The loader for the small tables.
+    pub(crate) fn small(&mut self) -> &mut BulkLoader<'static> {
         self.small.as_mut().expect("until the end")
     }
 
@@ -77,14 +80,14 @@ impl<'b> FreshPages<'b> {
 
 /// Builds the leaves of `occurrence`, one segment for each partition, and the indexes of `game`. Then
 /// completes the trees of all large tables. Returns the names of the indexes that SQLite must build.
-fn build_trees<S: SortedOccurrences>(
+fn build_trees(
     file: &Arc<PageFile>,
     roots: [PageNumber; 3],
     (positions, evals): (Vec<Segment>, Vec<Segment>),
     indexes: Vec<IndexRows>,
-    sorted: &S,
-) -> Result<Vec<String>, S::Error> {
-    let (not_built, occurrences) = sorted.pool().join(
+    sorted: &LevelOccurrences<'_>,
+) -> Result<Vec<String>> {
+    let (not_built, occurrences) = sorted.run.pool.join(
         || parallel::consume(None, indexes, || (), |(), index| index.build(file)),
         || write_occurrences(file, Level::FIRST, sorted),
     );
@@ -93,7 +96,7 @@ fn build_trees<S: SortedOccurrences>(
         if root == PageNumber(0) {
             continue; // In the compact layout, `game_position` is not a table.
         }
-        assemble(file, root, segments).map_err(Error::from)?;
+        assemble(file, root, segments)?;
     }
     Ok(not_built)
 }
@@ -105,24 +108,19 @@ impl Sink for FreshPages<'_> {
         LeafEncoder::new(self.file(), self.build.layout())
     }
 
-    fn headers(&mut self, batch: &HeaderBatch) -> Result<()> {
+    fn headers(&mut self, batch: &HeaderBatch) -> store::Result<()> {
         self.games.as_mut().expect("while games are read").append(batch, self.import)?;
         self.small().append_headers_except(&[GameRow::TABLE, MovesRow::TABLE], batch)
     }
 
-    fn positions(&mut self, number: BatchNumber, leaves: GameLeaves) -> Result<Option<GameLeaves>> {
+    fn positions(&mut self, number: BatchNumber, leaves: GameLeaves) -> store::Result<Option<GameLeaves>> {
         self.leaves.push((number, leaves));
         Ok(None)
     }
 }
 
-impl KeepingSink for FreshPages<'_> {
-    fn begin(&mut self, run: &NewRun<'_>) -> Result<()> {
-        self.import = run.import;
-        begin(self.small(), run, true)
-    }
-
-    fn occurrences<S: SortedOccurrences>(&mut self, sorted: &S) -> Result<(), S::Error> {
+impl DatabaseSink for FreshPages<'_> {
+    fn occurrences(&mut self, sorted: &LevelOccurrences<'_>) -> Result<()> {
         let leaves = take_in_order(&mut self.leaves);
         let indexes = self.games.take().expect("while games are read").finish()?;
         let (file, roots) = (Arc::clone(self.file()), self.roots);
@@ -130,14 +128,14 @@ impl KeepingSink for FreshPages<'_> {
             let built = scope.spawn(move || build_trees(&file, roots, leaves, indexes, sorted));
             // Meanwhile, SQLite builds the indexes of the small tables in the other file.
             let indexed = self.small().make_indexes();
-            let not_built = built.join().map_err(|_| sorted.panicked())??;
-            Ok::<_, S::Error>(indexed.map(|()| not_built)?)
+            let not_built = built.join().map_err(|_| Error::Panicked)??;
+            Ok::<_, Error>(indexed.map(|()| not_built)?)
         })?;
         Ok(())
     }
 
-    fn end(&mut self, run: &RunTotals) -> Result<()> {
-        end(self.small(), run)?;
+    fn end(&mut self, write: impl FnOnce(&mut BulkLoader<'_>) -> Result<()>) -> Result<()> {
+        write(self.small())?;
         let side = self.small.take().expect("until the end").finish_side_database()?;
         self.file().finish()?;
         self.file = None;
@@ -147,18 +145,13 @@ impl KeepingSink for FreshPages<'_> {
         self.not_built.iter().try_for_each(|name| loader.rebuild_index(name))?;
         loader.take_rows(side)?;
         loader.take_problems()?;
-        loader.finish()
+        Ok(loader.finish()?)
     }
 
-    fn finish<S: SortedOccurrences>(
-        self,
-        sorted: &S,
-        link: impl FnOnce(&BulkLoader<'_>) -> Result<u64, S::Error>,
-    ) -> Result<u64, S::Error> {
-        let mut loader = BulkLoader::begin(self.build.connection(), self.build.path())?;
-        sorted.write_visited(&mut loader)?;
-        let prefixes = link(&loader)?;
+    fn finish<T>(self, write: impl FnOnce(&BulkLoader<'_>) -> Result<T>) -> Result<T> {
+        let loader = BulkLoader::begin(self.build.connection(), self.build.path())?;
+        let written = write(&loader)?;
         loader.finish()?;
-        Ok(prefixes)
+        Ok(written)
     }
 }

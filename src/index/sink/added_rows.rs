@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use rusqlite::params;
 
-use super::SortedOccurrences;
 use crate::id::Level;
-use crate::store::error::Result;
+use crate::index::Result;
+use crate::index::visited_position::LevelOccurrences;
 use crate::store::pages::{PageFile, PageNumber, Segment, assemble};
 use crate::store::write::remove::RowsToRemove;
 use crate::store::write::side_database::{Temporary, root_page};
@@ -47,42 +47,34 @@ impl RowFile {
     }
 }
 
-/// Removes the rows in `leaving`, inserts the new rows, and writes the visited positions. `side` has the new
+/// Removes the rows in `leaving`, and inserts the new rows. `side` has the new
 /// rows of the small tables, and `large` those of `game_position` and `move_eval`.
-pub(super) fn write_rows<S: SortedOccurrences>(
+pub(super) fn write_rows(
     loader: &mut BulkLoader<'_>,
     leaving: RowsToRemove<'_>,
     side: SideDatabase,
     large: Temporary,
-    sorted: &S,
-) -> Result<(), S::Error> {
+    sorted: &LevelOccurrences<'_>,
+) -> Result<()> {
     loader.remove_replaced(leaving)?;
     loader.remove(leaving, None)?;
     loader.take_rows(side)?;
     loader.take_large_rows(large)?;
-    if let Some(level) = sorted.level() {
-        loader.insert_level(level, sorted)?;
-    }
-    loader.take_problems()?;
-    sorted.write_visited(loader)
+    sorted.level.map_or(Ok(()), |level| loader.insert_level(level, sorted))
 }
 
 impl BulkLoader<'_> {
     /// Replaces a level and all later ones by the sorted occurrences. The visited positions are written
     /// separately.
-    pub(crate) fn insert_level<S: SortedOccurrences>(
-        &self,
-        level: Level,
-        sorted: &S,
-    ) -> Result<(), S::Error> {
+    pub(crate) fn insert_level(&self, level: Level, sorted: &LevelOccurrences<'_>) -> Result<()> {
         const WRITE: &str = "write table occurrence";
         self.set_last_level(level)?;
         self.execute(WRITE, "DELETE FROM occurrence WHERE level >= ?1", [level.0])?;
         let sql = "INSERT OR ROLLBACK INTO occurrence (level, key, game_id, ply) VALUES (?1, ?2, ?3, ?4)";
-        (0..sorted.partitions()).try_for_each(|partition| {
+        (0..sorted.run.partitions.len()).try_for_each(|partition| {
             sorted.drain(partition, |row| {
                 let params = params![level.0, row.key().as_i64(), row.game().0, row.ply().0];
-                self.execute(WRITE, sql, params)
+                Ok(self.execute(WRITE, sql, params)?)
             })
         })
     }
