@@ -1,23 +1,18 @@
 //! Queues between threads, for few and large values.
-//!
-//! The code that waits does not depend on the type of the values and is compiled once. A lock-free queue
-//! would be compiled for each type.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::parallel::lock;
 
 /// A queue with space for `space` values. [`Sender::send`] waits while the queue is full.
 pub(crate) fn bounded<T>(space: usize) -> (Sender<T>, Receiver<T>) {
     let queue = Arc::new(Queue {
-        values: Mutex::new(Some(VecDeque::new())),
-        space: Tokens::new(space),
-        filled: Tokens::new(0),
-        senders: AtomicUsize::new(1),
-        receivers: AtomicUsize::new(1),
+        state: Mutex::new(State { values: VecDeque::new(), senders: 1, receivers: 1 }),
+        space,
+        value_added: Condvar::new(),
+        value_taken: Condvar::new(),
     });
     (Sender(Arc::clone(&queue)), Receiver(queue))
 }
@@ -39,70 +34,22 @@ pub(crate) enum Error {
     Timeout,
 }
 
-/// A number of tokens. A thread that takes a token can wait until one is available.
-#[derive(Debug)]
-struct Tokens {
-    state: Mutex<TokenState>,
-    changed: Condvar,
-}
-
-#[derive(Debug)]
-struct TokenState {
-    count: usize,
-    is_closed: bool,
-}
-
-impl Tokens {
-    fn new(count: usize) -> Self {
-        Self { state: Mutex::new(TokenState { count, is_closed: false }), changed: Condvar::new() }
-    }
-
-    fn give(&self) {
-        let mut state = lock(&self.state);
-        state.count = state.count.saturating_add(1);
-        self.changed.notify_one();
-    }
-
-    /// Takes one token. If there is none, waits for one until the time `until`, or without a time limit if
-    /// `until` is `None`.
-    fn take(&self, until: Option<Instant>) -> Result<(), Error> {
-        let mut state = lock(&self.state);
-        loop {
-            if state.count > 0 {
-                state.count -= 1;
-                return Ok(());
-            }
-            if state.is_closed {
-                return Err(Error::Closed);
-            }
-            state = match until.map(|until| until.saturating_duration_since(Instant::now())) {
-                Some(Duration::ZERO) => return Err(Error::Timeout),
-                Some(left) => {
-                    self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0
-                }
-                None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
-            };
-        }
-    }
-
-    /// Records that no more tokens will be given. If no tokens are left, [`take`](Self::take) then fails
-    /// instead of waiting.
-    fn close(&self) {
-        lock(&self.state).is_closed = true;
-        self.changed.notify_all();
-    }
-}
-
 #[derive(Debug)]
 struct Queue<T> {
-    /// The values in the queue; `None` once there are no receivers.
-    values: Mutex<Option<VecDeque<T>>>,
-    /// One token for each value that the queue can still store.
-    space: Tokens,
-    /// One token for each value in the queue.
-    filled: Tokens,
-    senders: AtomicUsize,
-    receivers: AtomicUsize,
+    state: Mutex<State<T>>,
+    /// The maximum number of values in the queue.
+    space: usize,
+    /// Wakes receivers: a value was added, or the last sender is gone.
+    value_added: Condvar,
+    /// Wakes senders: a value was taken, or the last receiver is gone.
+    value_taken: Condvar,
+}
+
+#[derive(Debug)]
+struct State<T> {
+    values: VecDeque<T>,
+    senders: usize,
+    receivers: usize,
 }
 
 #[derive(Debug)]
@@ -114,51 +61,61 @@ pub(crate) struct Receiver<T>(Arc<Queue<T>>);
 impl<T> Sender<T> {
     /// Sends a value. Waits while the queue is full.
     pub(crate) fn send(&self, value: T) -> Result<(), Error> {
-        self.send_until(value, None)
+        self.send_within(value, Duration::MAX)
     }
 
     /// Sends a value, unless the queue is full.
     pub(crate) fn try_send(&self, value: T) -> Result<(), Error> {
-        self.send_until(value, Some(Instant::now()))
+        self.send_within(value, Duration::ZERO)
     }
 
-    fn send_until(&self, value: T, until: Option<Instant>) -> Result<(), Error> {
-        self.0.space.take(until)?;
-        match &mut *lock(&self.0.values) {
-            Some(values) => values.push_back(value),
-            None => return Err(Error::Closed),
+    fn send_within(&self, value: T, time: Duration) -> Result<(), Error> {
+        let Queue { state, space, value_added, value_taken } = &*self.0;
+        let must_wait = |state: &mut State<T>| state.values.len() >= *space && state.receivers > 0;
+        let waited = value_taken.wait_timeout_while(lock(state), time, must_wait);
+        let mut state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        if state.receivers == 0 {
+            return Err(Error::Closed);
         }
-        self.0.filled.give();
+        if state.values.len() >= *space {
+            return Err(Error::Timeout);
+        }
+        state.values.push_back(value);
+        value_added.notify_one();
         Ok(())
     }
 
     /// The number of values in the queue.
     pub(crate) fn len(&self) -> usize {
-        lock(&self.0.filled.state).count
+        lock(&self.0.state).values.len()
     }
 }
 
 impl<T> Receiver<T> {
     /// Waits for the next value.
     pub(crate) fn recv(&self) -> Result<T, Error> {
-        self.receive_until(None)
+        self.recv_timeout(Duration::MAX)
     }
 
     /// Waits for the next value, for at most this time.
     pub(crate) fn recv_timeout(&self, time: Duration) -> Result<T, Error> {
-        self.receive_until(Some(Instant::now() + time))
+        let Queue { state, value_added, value_taken, .. } = &*self.0;
+        let must_wait = |state: &mut State<T>| state.values.is_empty() && state.senders > 0;
+        let waited = value_added.wait_timeout_while(lock(state), time, must_wait);
+        let mut state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        match state.values.pop_front() {
+            Some(value) => {
+                value_taken.notify_one();
+                Ok(value)
+            }
+            None if state.senders == 0 => Err(Error::Closed),
+            None => Err(Error::Timeout),
+        }
     }
 
     /// The next value. Does not wait if the queue is empty.
     pub(crate) fn try_recv(&self) -> Result<T, Error> {
-        self.receive_until(Some(Instant::now()))
-    }
-
-    fn receive_until(&self, until: Option<Instant>) -> Result<T, Error> {
-        self.0.filled.take(until)?;
-        let value = lock(&self.0.values).as_mut().and_then(VecDeque::pop_front);
-        self.0.space.give();
-        value.ok_or(Error::Closed)
+        self.recv_timeout(Duration::ZERO)
     }
 
     /// Receives values, and waits for further ones, until the queue is empty and has no senders.
@@ -169,35 +126,39 @@ impl<T> Receiver<T> {
 
 impl<T> Clone for Sender<T> {
     fn clone(&self) -> Self {
-        self.0.senders.fetch_add(1, Ordering::Relaxed);
+        lock(&self.0.state).senders += 1;
         Self(Arc::clone(&self.0))
     }
 }
 
 impl<T> Clone for Receiver<T> {
     fn clone(&self) -> Self {
-        self.0.receivers.fetch_add(1, Ordering::Relaxed);
+        lock(&self.0.state).receivers += 1;
         Self(Arc::clone(&self.0))
     }
 }
 
 impl<T> Drop for Sender<T> {
     fn drop(&mut self) {
-        if self.0.senders.fetch_sub(1, Ordering::AcqRel) == 1 {
-            self.0.filled.close();
+        let mut state = lock(&self.0.state);
+        state.senders -= 1;
+        if state.senders == 0 {
+            self.0.value_added.notify_all();
         }
     }
 }
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
-        if self.0.receivers.fetch_sub(1, Ordering::AcqRel) == 1 {
+        let mut state = lock(&self.0.state);
+        state.receivers -= 1;
+        if state.receivers == 0 {
+            self.0.value_taken.notify_all();
             // The values are dropped after the lock is released. A value can be the receiver of another
             // queue. Dropping it locks that queue, and a thread should not hold two locks.
-            let values = lock(&self.0.values).take();
+            let values = std::mem::take(&mut state.values);
+            drop(state);
             drop(values);
-            // Wakes the senders that wait; their calls then return an error.
-            self.0.space.close();
         }
     }
 }
