@@ -11,9 +11,8 @@ use flate2::bufread::{DeflateDecoder, GzDecoder};
 use super::encoding::{TextEncoding, Transcoder};
 use super::file::{Location, SourceFile};
 use super::form::Form;
-use super::frames::{self, Frames};
+use super::frames::{self, Frames, PartEnd};
 use super::input::{Input, Position, read_head};
-use super::part::{FramesOfPart, PartEnd};
 use super::zip::{Checked, Member, Method};
 use super::{Error, Mapped, Result};
 
@@ -31,6 +30,15 @@ impl DecodeOptions {
     /// always allowed.
     const fn window(self) -> u64 {
         self.memory / 2
+    }
+
+    /// The text of a part of a zstd archive. With a clone of `position`, other code can follow the progress.
+    fn frames(self, map: Mapped, part: &Range<u64>, position: &Position) -> Frames {
+        const AHEAD: u64 = 64 << 20;
+        // Decoding takes about a twentieth of the time of processing the games.
+        let threads = (self.threads / 4).clamp(2, 8).min(self.threads.max(1));
+        let ahead = (self.memory / 16).min(AHEAD);
+        Frames::new(Arc::new(map), part, position.clone(), threads, ahead, self.window())
     }
 }
 
@@ -137,16 +145,12 @@ impl Packed {
         let position = Position::default();
         let (reader, start): (Box<dyn Read + Send>, u64) = match kind {
             Kind::File(map, Form::Zstd) => {
-                const AHEAD: u64 = 64 << 20;
-                // Decoding takes about a twentieth of the time of processing the games.
-                let threads = (options.threads / 4).clamp(2, 8).min(options.threads.max(1));
-                let ahead = (options.memory / 16).min(AHEAD);
-                let frames = Frames::new(Arc::new(map), position.clone(), threads, ahead, options.window());
+                let frames = options.frames(map, &(0..u64::MAX), &position);
                 return Decoded::new(Box::new(frames), position, 0, Decoded::MOST_ERRORS, encoding, &path);
             }
             Kind::Part(map, part) => {
-                let window = options.window();
-                let (frames, end) = FramesOfPart::new(Arc::new(map), &part, position.clone(), window);
+                let frames = options.frames(map, &part, &position);
+                let end = frames.part_end();
                 return Ok(Decoded::from_part(Box::new(frames), position, end));
             }
             Kind::Nothing => {

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use zstd::zstd_safe;
 
@@ -17,21 +17,30 @@ pub(super) const FRAME: [u8; 4] = 0xfd2f_b528_u32.to_le_bytes();
 /// The largest window that is always allowed, in bytes. `zstd --long` uses this window.
 pub(super) const USUAL_WINDOW: u64 = 128 << 20;
 
-/// The maximum number of damaged frames in a sequence of frames that one thread decodes (a run), or in a part
-/// of an archive: garbage must not fill the database.
-pub(super) const MOST_DAMAGED: u32 = 20;
+/// The maximum number of damaged frames in a sequence of frames that one thread decodes (a run): garbage must
+/// not fill the database.
+const MOST_DAMAGED: u32 = 20;
 
-/// Reads the text of all frames in order. After a decoding error, reading continues with a later frame.
+/// The offset at which the text of a part's own frames ends, once they have been read.
+pub(super) type PartEnd = Arc<OnceLock<u64>>;
+
+/// Reads the text of the frames of a part in order, then the text of the frames after the part. After a
+/// decoding error, reading continues with a later frame.
 pub(super) struct Frames {
     runs: Receiver<Receiver<Block>>,
     run: Option<Receiver<Block>>,
     text: Vec<u8>,
     given: usize,
     position: Position,
+    /// The number of bytes of text received so far.
+    received: u64,
+    part_end: PartEnd,
 }
 
 /// What a decoder thread sends for a run, which is a sequence of consecutive frames.
 enum Block {
+    /// The run is the first one after the frames of the part.
+    AfterPart,
     /// Text, and the read position in the archive.
     Text(Vec<u8>, u64),
     /// The error of a damaged frame, and the offset of the damage in the archive.
@@ -44,18 +53,33 @@ enum Block {
 const BLOCK: usize = 256 << 10;
 
 impl Frames {
-    /// Decodes with at most this number of threads. `ahead` is the memory for text that is decoded ahead, and
-    /// `window` the largest window allowed, both in bytes. Windows of up to [`USUAL_WINDOW`] are always
-    /// allowed.
-    pub(super) fn new(map: Arc<Mapped>, position: Position, threads: usize, ahead: u64, window: u64) -> Self {
+    /// Begins with the first frame of a part, which is a range of bytes. Decodes with at most this number of
+    /// threads. `ahead` is the memory for text that is decoded ahead, and `window` the largest window allowed,
+    /// both in bytes. Windows of up to [`USUAL_WINDOW`] are always allowed.
+    pub(super) fn new(
+        map: Arc<Mapped>,
+        part: &Range<u64>,
+        position: Position,
+        threads: usize,
+        ahead: u64,
+        window: u64,
+    ) -> Self {
+        let length = map.bytes().len();
+        let within = |at: u64| usize::try_from(at).unwrap_or(length).min(length);
+        let part = within(part.start)..within(part.end);
+        let at = if part.start == 0 { Some(0) } else { next_frame(map.bytes(), &part) };
+        let at = at.unwrap_or(length);
+        position.set(at as u64);
         // Several decoders are used only if all their windows together take no more memory than
         // `USUAL_WINDOW`.
-        let needed = self::window(map.bytes());
+        let needed = self::window(&map.bytes()[at..]);
         let threads = threads.min((USUAL_WINDOW / needed.max(1)).max(1) as usize).max(1);
         let blocks = ahead / BLOCK as u64 / (2 * threads as u64 + 1);
         let blocks = usize::try_from(blocks).unwrap_or(usize::MAX).max(2);
         let (sender, runs) = bounded(threads);
-        let walk = Arc::new(Mutex::new(Walk { at: 0, runs: sender }));
+        let walk = Arc::new(Mutex::new(Walk { at, part_end: part.end, runs: sender }));
+        let (text, part_end) = (Vec::new(), PartEnd::default());
+        let mut frames = Self { runs, run: None, text, given: 0, position, received: 0, part_end };
         for number in 0..threads {
             let (walk, map) = (Arc::clone(&walk), Arc::clone(&map));
             let decode = move || {
@@ -69,12 +93,18 @@ impl Frames {
                 && number == 0
             {
                 let (blocks, run) = bounded(2);
-                let _ = blocks.send(Block::Damage(error, 0));
+                let _ = blocks.send(Block::Damage(error, at as u64));
                 let _ = blocks.send(Block::End);
-                return Self { runs: bounded(1).1, run: Some(run), text: Vec::new(), given: 0, position };
+                (frames.runs, frames.run) = (bounded(1).1, Some(run));
+                break;
             }
         }
-        Self { runs, run: None, text: Vec::new(), given: 0, position }
+        frames
+    }
+
+    /// The end of the part's text, which becomes known while the text is read.
+    pub(super) fn part_end(&self) -> PartEnd {
+        Arc::clone(&self.part_end)
     }
 }
 
@@ -89,7 +119,12 @@ impl Read for Frames {
                 },
             };
             match run.recv() {
+                Ok(Block::AfterPart) => {
+                    // Only the first value is kept.
+                    let _ = self.part_end.set(self.received);
+                }
                 Ok(Block::Text(text, position)) => {
+                    self.received += text.len() as u64;
                     (self.text, self.given) = (text, 0);
                     self.position.set(position);
                 }
@@ -110,14 +145,16 @@ impl Read for Frames {
 /// The start of the next run of frames, and the queue for the receivers of the runs' text.
 struct Walk {
     at: usize,
+    /// The end of the part, in bytes of the archive.
+    part_end: usize,
     runs: Sender<Receiver<Block>>,
 }
 
 /// Returns the next run of frames, and the sender for its text; `None` if there are no more frames, or if the
 /// text of further runs is not received any more.
 fn next_run(walk: &Mutex<Walk>, bytes: &[u8], blocks: usize) -> Option<(Range<usize>, Sender<Block>)> {
-    /// Frames are added to a run until it has this size, in bytes of the archive. The last run, and a run
-    /// before a very long or damaged frame, can be shorter.
+    /// Frames are added to a run until it has this size, in bytes of the archive. The last run of a part, the
+    /// runs after it, and a run before a very long or damaged frame can be shorter.
     const RUN: usize = 1 << 20;
     /// The maximum length of a frame whose end is searched for. A longer frame is decoded without knowing its
     /// end, because searching for the end would take too long.
@@ -128,19 +165,26 @@ fn next_run(walk: &Mutex<Walk>, bytes: &[u8], blocks: usize) -> Option<(Range<us
         return None;
     }
     let mut end = start;
-    while end - start < RUN && end < bytes.len() {
+    while end == start || end < walk.part_end.min(start + RUN) {
         let rest = &bytes[end..];
         // The length of a skippable frame is in its header.
         let most = if is_skippable(rest) { rest.len() } else { rest.len().min(LONG) };
         match frame_length(&rest[..most]) {
             Some(length) => end += length,
-            // A very long or damaged frame: its decoder continues to the end of the archive.
-            None if end == start => end = bytes.len(),
+            // A very long or damaged frame: its decoder continues to the end of the part or, after it, to the
+            // next frame.
+            None if end == start => {
+                let next = next_frame(bytes, &(walk.part_end.max(start + 1)..bytes.len()));
+                end = next.unwrap_or(bytes.len());
+            }
             None => break,
         }
     }
     walk.at = end;
     let (sender, receiver) = bounded(blocks);
+    if start >= walk.part_end && begins_frame(bytes, start) {
+        sender.send(Block::AfterPart).ok()?;
+    }
     walk.runs.send(receiver).ok()?;
     Some((start..end, sender))
 }
@@ -237,6 +281,36 @@ pub(super) fn frame_length(bytes: &[u8]) -> Option<usize> {
     zstd_safe::find_frame_compressed_size(bytes).ok()
 }
 
+/// The start of the first frame that begins in this range of an archive.
+fn next_frame(bytes: &[u8], range: &Range<usize>) -> Option<usize> {
+    /// The index of the byte that is searched for, within the magic number.
+    const SEARCHED: usize = 3;
+    // The last byte of the range can be the first byte of a frame.
+    let window = &bytes[range.start..bytes.len().min(range.end.saturating_add(SEARCHED))];
+    // The last byte of each magic number: plain frames, skippable frames.
+    let found = memchr::memchr2_iter(FRAME[SEARCHED], 0x18, window);
+    found.filter_map(|at| Some(range.start + at.checked_sub(SEARCHED)?)).find(|&at| {
+        let rest = &bytes[at..];
+        (rest.starts_with(&FRAME) || is_skippable(rest)) && begins_frame(bytes, at)
+    })
+}
+
+/// Whether a frame begins at the offset `at`. This frame and the three after it, or all frames up to the end,
+/// must be complete according to their headers. Several frames are checked, because the magic number can also
+/// occur within a frame.
+fn begins_frame(bytes: &[u8], at: usize) -> bool {
+    const FRAMES: usize = 4;
+    let mut rest = &bytes[at..];
+    for _ in 0..FRAMES {
+        if rest.is_empty() {
+            return true;
+        }
+        let Some(length) = frame_length(rest) else { return false };
+        rest = &rest[length..];
+    }
+    rest.is_empty() || rest.starts_with(&FRAME) || is_skippable(rest)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -266,6 +340,7 @@ mod tests {
         let position = Position::default();
         let mut frames = Frames::new(
             Arc::new(Mapped::from_file(&file).unwrap()),
+            &(0..u64::MAX),
             position.clone(),
             threads,
             1 << 20,
@@ -337,5 +412,39 @@ mod tests {
             assert_eq!(errors.len(), 1, "{threads} {errors:?}");
             assert!(errors[0].1 <= first as u64 && errors[0].1 > 0);
         }
+    }
+
+    /// A frame with uncompressed text, in one raw block (RFC 8878, 3.1.1).
+    fn stored(text: &[u8]) -> Vec<u8> {
+        let length = text.len() as u32;
+        [&FRAME[..], &[0xa0], &length.to_le_bytes(), &(length << 3 | 1).to_le_bytes()[..3], text].concat()
+    }
+
+    #[test]
+    fn frames_are_found_from_any_byte_despite_magic_numbers_within_them() {
+        const SKIPPABLE: &[u8; 12] = b"\x50\x2a\x4d\x18\x04\0\0\0size";
+        let (mut archive, mut begins, mut state) = (Vec::new(), Vec::new(), 1_u32);
+        for length in [0, 10, 70_000, 300, 5, 100_000] {
+            begins.push(archive.len());
+            archive.extend(SKIPPABLE);
+            begins.push(archive.len());
+            let mut text = Vec::new();
+            // The text contains the magic number of a frame repeatedly.
+            for at in 0..length {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                text.push((state >> 26) as u8 + b' ');
+                if at % 64 == 63 {
+                    text.extend(FRAME);
+                }
+            }
+            archive.extend(stored(&text));
+        }
+        assert!(memchr::memmem::find_iter(&archive, &FRAME).count() > 1000);
+        for from in (0..archive.len()).step_by(997).chain(begins.iter().copied()) {
+            let expected = begins.iter().copied().find(|&begin| begin >= from);
+            assert_eq!(next_frame(&archive, &(from..archive.len())), expected, "{from}");
+        }
+        // No frame begins within a skippable frame, even if the frame after it is cut off.
+        assert_eq!(next_frame(&archive[..archive.len() - 1], &(begins[10] + 1..begins[11])), None);
     }
 }
