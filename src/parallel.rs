@@ -43,8 +43,7 @@ pub(crate) fn map_with<S: Send, T: Send, E: Send>(
         }
         results.is_ok()
     });
-    let results = results.into_inner().unwrap_or_else(PoisonError::into_inner)?;
-    Ok(results.into_iter().flatten().collect())
+    Ok(into_inner(results)?.into_iter().flatten().collect())
 }
 
 /// Like [`map_with`], but consumes `values` and calls `work` with each of them.
@@ -69,7 +68,7 @@ pub(crate) fn broadcast<T: Send>(pool: &ThreadPool, work: impl Fn() -> T + Sync)
         let result = work();
         lock(&results).push(result);
     });
-    results.into_inner().unwrap_or_else(PoisonError::into_inner)
+    into_inner(results)
 }
 
 fn run_on_each(pool: &ThreadPool, work: &(dyn Fn() + Sync)) {
@@ -90,6 +89,11 @@ fn for_each(pool: Option<&ThreadPool>, count: usize, work: &(dyn Fn(usize) -> bo
 /// Locks a mutex, even if another thread panicked while holding the lock.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The value of a mutex, even if another thread panicked while holding the lock.
+pub(crate) fn into_inner<T>(mutex: Mutex<T>) -> T {
+    mutex.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Admits pieces of work one at a time, in the order of their numbers.

@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::Ordering;
-use std::sync::{Mutex, PoisonError};
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::{Array as _, Int32Array, Int64Array, RecordBatch, StringArray};
@@ -70,7 +70,7 @@ pub fn verify(directory: &Path, options: VerifyOptions, progress: &Progress) -> 
         pool.install(|| check.run(&mut report))?;
     }
     unlisted(directory, directory, &manifests, &findings)?;
-    let (first, found) = findings.found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let (first, found) = parallel::into_inner(findings.found);
     Ok(VerifyReport { findings: first, found, bytes, ..report })
 }
 

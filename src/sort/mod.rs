@@ -5,9 +5,10 @@ use std::fs::File;
 use std::io;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::parallel::lock;
 use crate::positioned_io::{read_at, write_at};
 
 /// A temporary file could not be created, written or read.
@@ -110,7 +111,7 @@ impl<R: Record> Partitions<R> {
 
     /// The number of records in all partitions.
     pub(crate) fn records(&self) -> u64 {
-        (0..self.len()).map(|index| self.lock(index).len() as u64).sum()
+        self.partitions.iter().map(|partition| lock(partition).len() as u64).sum()
     }
 
     /// The number of bytes written to the temporary file.
@@ -129,18 +130,14 @@ impl<R: Record> Partitions<R> {
         if self.used.fetch_add(bytes, Ordering::Relaxed) + bytes <= self.memory {
             let capacity = buffer.capacity();
             let full = std::mem::replace(buffer, Vec::with_capacity(capacity));
-            self.lock(index).buffers.push(full);
+            lock(&self.partitions[index]).buffers.push(full);
             return Ok(());
         }
         self.used.fetch_sub(bytes, Ordering::Relaxed);
         let extent = self.write(buffer)?;
-        self.lock(index).extents.push(extent);
+        lock(&self.partitions[index]).extents.push(extent);
         buffer.clear();
         Ok(())
-    }
-
-    fn lock(&self, index: usize) -> MutexGuard<'_, Partition<R>> {
-        self.partitions[index].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn write(&self, buffer: &[R]) -> Result<Extent> {
@@ -163,7 +160,7 @@ impl<R: Record> Partitions<R> {
         most: usize,
         mut sink: impl FnMut(&[R]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let partition = std::mem::take(&mut *self.lock(index));
+        let partition = std::mem::take(&mut *lock(&self.partitions[index]));
         let total = partition.len();
         let mut records = Vec::with_capacity(total.min(most.saturating_mul(2)));
         if total <= most {

@@ -4,10 +4,11 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use rusqlite::Connection;
 
+use crate::parallel;
 use crate::path_bytes::ends_in_separator;
 use crate::store::error::{Error, ErrorKind, LockOwner, Result};
 use crate::store::file_id::FileId;
@@ -69,7 +70,7 @@ impl WriterLock {
             return Err(ErrorKind::ReservedName.at(&target));
         }
         let file = lock(&target, &beside(&target, LOCK))?;
-        held().push(target.clone());
+        parallel::lock(&HELD).push(target.clone());
         let lock = Self { target, file };
         clear_remains(&lock.target)?;
         Ok(lock)
@@ -122,10 +123,6 @@ fn clear_remains(target: &Path) -> Result<()> {
 /// The databases that this process has locked.
 static HELD: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-fn held() -> MutexGuard<'static, Vec<PathBuf>> {
-    HELD.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Removes the temporary files and lock files of all writers of this process, which is about to exit.
 /// Databases keep what these writers committed; uncommitted changes are lost, as after a crash. Never waits:
 /// if another thread is changing the list of locked databases, nothing is removed.
@@ -139,7 +136,7 @@ pub fn remove_temporary_files() {
 
 impl Drop for WriterLock {
     fn drop(&mut self) {
-        held().retain(|target| *target != self.target);
+        parallel::lock(&HELD).retain(|target| *target != self.target);
         // The lock file is removed before it is unlocked: a process that has already opened it notices that
         // it was removed, and creates a new one.
         if cfg!(unix) {

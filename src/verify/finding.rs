@@ -1,13 +1,13 @@
 //! Findings: what is wrong, and where.
 
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use rusqlite::Row;
 use rusqlite::types::ValueRef;
 
 use crate::id::{GameId, Ply};
-use crate::parallel::lock;
+use crate::parallel::{into_inner, lock};
 use crate::sorted::SortedMap;
 use crate::store::format_value;
 use crate::store::row::StoredId;
@@ -308,7 +308,7 @@ impl Collector {
     }
 
     pub(crate) fn into_findings(self) -> Findings {
-        let mut findings = self.findings.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut findings = into_inner(self.findings);
         findings.keep(self.limit);
         findings
     }

@@ -2,14 +2,14 @@
 
 use std::collections::HashSet;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Instant;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use rusqlite::Connection;
 
 use crate::id::GameId;
-use crate::parallel::lock;
+use crate::parallel::{into_inner, lock};
 use crate::store::read::occurrence::visit::levels;
 use crate::store::row::StoredId;
 use crate::store::{self, Cells, Database, OPENING};
@@ -202,7 +202,7 @@ impl Check<'_> {
             lock(&outcome).is_incomplete |= !done;
             Ok(())
         })?;
-        Ok(outcome.into_inner().unwrap_or_else(PoisonError::into_inner))
+        Ok(into_inner(outcome))
     }
 
     /// Does one job. Returns whether all its data could be read.

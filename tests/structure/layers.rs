@@ -11,7 +11,7 @@ const MAY_USE: [(&str, &[&str]); 11] = [
     ("pgn", &["board"]),
     ("opening", &["board", "id", "pgn", "positioned_io", "sorted"]),
     ("source", &["channel", "parallel", "path_bytes", "positioned_io", "error_advice", "sorted"]),
-    ("sort", &["positioned_io"]),
+    ("sort", &["parallel", "positioned_io"]),
     (
         "store",
         &[

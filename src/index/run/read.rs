@@ -1,7 +1,7 @@
 //! Reads the sources: workers parse and replay games, and one thread passes the results to the sink.
 
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::thread::ScopedJoinHandle;
 
 use crate::channel;
@@ -11,7 +11,7 @@ use crate::index::read::{CutOptions, Feed, SourceEnd};
 use crate::index::run::worker::{Shared, SinkMessage, SinkSender};
 use crate::index::run::{Intake, ReadResult, Run};
 use crate::index::{Duplicates, Error, Result, SpillMap, Summary};
-use crate::parallel::{self, OrderedQueue};
+use crate::parallel::{self, OrderedQueue, into_inner};
 use crate::source::{self, DecodeOptions, Mapped, SourceFile};
 use crate::store::sink::{PositionEncoder as _, Sink, Takes};
 use crate::store::{Snapshot, SourceDigest};
@@ -70,8 +70,8 @@ impl Run<'_> {
         digests: Vec<Option<(u64, SourceDigest)>>,
         counted: Summary,
     ) -> ReadResult {
-        let sequencer = shared.sequencer.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let feed = shared.feed.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let sequencer = into_inner(shared.sequencer);
+        let feed = into_inner(shared.feed);
         let digests = digests.into_iter().chain(std::iter::repeat(None));
         let ends = feed.ends.into_iter().zip(digests).zip(&self.intake.sources.files);
         let ends = ends.map(|((end, digested), file)| self.end_of(end, digested, file)).collect();

@@ -5,11 +5,12 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering as Memory};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::BtreeError;
 use super::number::{PageNumber, PageRun, PageSize};
+use crate::parallel::lock;
 use crate::positioned_io::{read_at, write_at};
 
 /// The alignment, in bytes, of addresses, lengths and offsets for direct writes. No common file system
@@ -79,7 +80,7 @@ impl PageFile {
     /// Makes pages available for reuse. Their contents must no longer be needed. These pages are allocated
     /// before new pages at the end of the file.
     pub fn reuse(&self, pages: impl IntoIterator<Item = PageRun>) {
-        self.pages.free().extend(pages);
+        lock(&self.pages.free).extend(pages);
     }
 
     /// Reserves `count` pages: first pages for [reuse](Self::reuse), then pages at the end of the file. From
@@ -97,7 +98,7 @@ impl PageFile {
     /// [reserved](Self::reserve) pages.
     #[must_use]
     pub fn unused(&self) -> Vec<PageRun> {
-        std::mem::take(&mut self.pages.free())
+        std::mem::take(&mut lock(&self.pages.free))
     }
 
     /// Truncates the file to `count` pages.
@@ -377,13 +378,9 @@ impl Allocator {
         }
     }
 
-    fn free(&self) -> MutexGuard<'_, Vec<PageRun>> {
-        self.free.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Removes up to `wanted` pages from the last run in `free` and returns them; `None` if there is no run.
     fn take_free(&self, wanted: u32) -> Option<PageRun> {
-        let mut free = self.free();
+        let mut free = lock(&self.free);
         let run = free.last_mut()?;
         if run.count <= wanted {
             return free.pop();
@@ -398,7 +395,7 @@ impl Allocator {
     }
 
     fn reserve(&self, count: u32) -> Result<PageNumber, BtreeError> {
-        let mut free = self.free();
+        let mut free = lock(&self.free);
         let mut missing = count.saturating_sub(free.iter().map(|run| run.count).sum());
         while missing > 0 {
             let run = self.append(missing)?;
@@ -483,7 +480,7 @@ mod tests {
     #[test]
     fn reserved_pages_are_all_that_are_left() {
         let pages = Allocator::new(PageNumber(110), 100);
-        pages.free().extend([run(20, 3), run(7, 2)]);
+        lock(&pages.free).extend([run(20, 3), run(7, 2)]);
         // Page 110, the lock-byte page of this allocator, is not reserved.
         assert_eq!(pages.reserve(25).unwrap(), PageNumber(122));
         assert_eq!(pages.count(), 122);
@@ -491,7 +488,7 @@ mod tests {
         assert_eq!(taken, [run(7, 2), run(20, 3), run(101, 8), run(109, 1), run(111, 8), run(119, 3)]);
         assert!(matches!(pages.allocate(1), Err(BtreeError::Room)));
         let enough = Allocator::new(PageNumber(110), 100);
-        enough.free().extend([run(20, 8)]);
+        lock(&enough.free).extend([run(20, 8)]);
         assert_eq!(enough.reserve(7).unwrap(), PageNumber(101));
         assert_eq!(enough.allocate(9).unwrap(), run(20, 8));
         assert!(enough.allocate(1).is_err());
