@@ -361,14 +361,19 @@ fn a_conversion_that_would_lose_something_is_refused() {
     assert_eq!(reader.query_row("SELECT count(*) > 1 FROM game", [], |row| row.get::<_, bool>(0)), Ok(true));
     workspace.stdout_of(&["optimize", "compact.db", "--layout", "open", "--quiet"]);
     drop(reader);
-    workspace.stdout_of(&[
-        "sql",
-        "open.db",
-        "--write",
-        "DROP INDEX by_fen; DELETE FROM game_position WHERE game_id = 2 AND ply = 5",
-    ]);
-    let refused = workspace.run(&["optimize", "open.db", "--layout", "compact"]);
-    assert!(refused.status != 0 && refused.stderr.contains("game 2"), "{refused:?}");
+    workspace.stdout_of(&["sql", "open.db", "--write", "DROP INDEX by_fen"]);
+    // Positions are missing inside the game, then to its end, then the last move, then all positions.
+    for change in [
+        "DELETE FROM game_position WHERE game_id = 2 AND ply = 5",
+        "DELETE FROM game_position WHERE game_id = 2 AND ply > 5",
+        "UPDATE game_position SET move_code = NULL WHERE game_id = 2 AND ply = 4",
+        "DELETE FROM game_position WHERE game_id = 2",
+    ] {
+        workspace.stdout_of(&["sql", "open.db", "--write", change]);
+        let refused = workspace.run(&["optimize", "open.db", "--layout", "compact"]);
+        let expected = "does not have all positions of game 2; `pgndex verify`";
+        assert!(refused.status != 0 && refused.stderr.contains(expected), "{change}: {refused:?}");
+    }
     assert_eq!(workspace.names(), ["a.pgn", "compact.db", "open.db"]);
     assert!(workspace.stdout_of(&["info", "open.db"]).contains(" open layout"));
     for (damage, found) in [

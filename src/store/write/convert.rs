@@ -124,12 +124,20 @@ fn copy_rows(connection: &Connection, tables: &[String]) -> rusqlite::Result<()>
     ))
 }
 
+/// A game whose row in `game_moves` of the database `schema` does not have all its moves, or is missing; `None`
+/// if there is no such game.
+fn incomplete_game(connection: &Connection, schema: &str) -> rusqlite::Result<Option<i64>> {
+    let sql = format!(
+        "SELECT game_id FROM {schema}.game LEFT JOIN {schema}.game_moves USING (game_id)
+         WHERE status <> 'skipped' AND length(moves) IS NOT 4 * ply_count LIMIT 1"
+    );
+    connection.query_row(&sql, [], |row| row.get(0)).optional()
+}
+
 /// Fills the table `game_position` from the moves of the old database. If games have incomplete moves, fills
 /// nothing and returns the id of one of them.
 fn copy_positions(connection: &Connection) -> rusqlite::Result<Option<i64>> {
-    let sql = "SELECT game_id FROM old.game LEFT JOIN old.game_moves USING (game_id)
-               WHERE status <> 'skipped' AND length(moves) IS NOT 4 * ply_count LIMIT 1";
-    let incomplete = connection.query_row(sql, [], |row| row.get(0)).optional()?;
+    let incomplete = incomplete_game(connection, "old")?;
     if incomplete.is_some() {
         return Ok(incomplete);
     }
@@ -144,8 +152,8 @@ fn copy_positions(connection: &Connection) -> rusqlite::Result<Option<i64>> {
     Ok(None)
 }
 
-/// Fills `game_moves` from the positions of the old database. Returns the first game whose rows are not those
-/// of a complete game; `None` if all games are complete.
+/// Fills `game_moves` from the positions of the old database. Returns a game whose rows are not those of a
+/// complete game; `None` if all games are complete.
 fn copy_moves(connection: &Connection) -> rusqlite::Result<Option<i64>> {
     let mut insert = connection.prepare("INSERT INTO main.game_moves (game_id, moves) VALUES (?1, ?2)")?;
     let mut positions = connection
@@ -158,13 +166,13 @@ fn copy_moves(connection: &Connection) -> rusqlite::Result<Option<i64>> {
         let (game, ply): (i64, i64) = (row.get(0)?, row.get(1)?);
         let Ok(code) = row.get::<_, Option<u32>>(2) else { return Ok(Some(game)) };
         let played = code.and_then(MoveCode::from_bits);
-        let follows = match before {
-            Some((last_game, last, Some(_))) => (game, ply) == (last_game, last + 1),
-            Some((last_game, _, None)) => game != last_game && ply == 0,
-            None => ply == 0,
+        let (follows, incomplete) = match before {
+            Some((unfinished, last, Some(_))) => ((game, ply) == (unfinished, last + 1), unfinished),
+            Some((finished, _, None)) => (game != finished && ply == 0, game),
+            None => (ply == 0, game),
         };
         if !follows || played.is_none() != code.is_none() {
-            return Ok(Some(game));
+            return Ok(Some(incomplete));
         }
         if let Some((.., Some(earlier))) = before {
             moves.extend(earlier.to_row(!row.get_ref(3)?.as_bytes()?.ends_with(b" -")));
@@ -175,5 +183,8 @@ fn copy_moves(connection: &Connection) -> rusqlite::Result<Option<i64>> {
         }
         before = Some((game, ply, played));
     }
-    Ok(before.and_then(|(game, _, played)| played.map(|_| game)))
+    match before {
+        Some((unfinished, _, Some(_))) => Ok(Some(unfinished)),
+        _ => incomplete_game(connection, "main"),
+    }
 }
