@@ -303,6 +303,12 @@ fn names_stay_merged_when_games_are_added() {
         0
     );
     assert_eq!(found(&workspace, "--player", "korcnoj"), 7);
+    // A spelling of a third player.
+    insta::assert_snapshot!(run_players(&workspace, &["--merge", "=Korchnoi, V. L.", "=Korcnoj,V"]).stderr, @r#"
+    pgndex: note: "Korcnoj,V" was already another spelling of "Korchnoi, Viktor", so "Korchnoi, Viktor" is merged too
+    pgndex: note: 2 of these names are not in any game yet
+    pgndex: note: "Korchnoi, V. L." now has 7 games under 2 spellings
+    "#);
     let new = games(&[("Korcnoj,V", "Spassky, Boris", 1977), ("Kortschnoj, Viktor", "Spassky, Boris", 1978)]);
     workspace.write("new.pgn", new);
     workspace.stdout_of(&["index", "--quiet", "games.db", "new.pgn"]);

@@ -186,8 +186,21 @@ fn merge(path: &Path, names: &[String]) -> anyhow::Result<()> {
         let chosen =
             names.iter().map(|name| choose_name(database, aliases, name)).collect::<Result<Vec<_>, _>>()?;
         let Some((name, others)) = chosen.split_first() else { return Ok(None) };
+        let before = aliases.clone();
         for other in others {
             aliases.merge(name, other)?;
+        }
+        for name in &chosen {
+            let player = before.name_of(name);
+            if !chosen.iter().any(|chosen| chosen == player) {
+                let [name, player] = [name, player].map(printable);
+                note(&format!(
+                    "\"{name}\" was already another spelling of \"{player}\", so \"{player}\" is merged too"
+                ));
+            }
+        }
+        if let Some(unused) = unused(database, &chosen)? {
+            note(&unused);
         }
         undo = match others {
             [other] if is_single(other) => Some(other.clone()),
@@ -214,18 +227,9 @@ fn read_aliases(path: &Path, file: &Path) -> anyhow::Result<()> {
         aliases.add(&rows).map_err(|(index, error)| {
             anyhow!("{}:{}: {error}; nothing was changed", file.display(), lines[index])
         })?;
-        let mut unused = Vec::new();
-        for row in &rows {
-            if !has_games(database, &row.alias)? {
-                unused.push(&row.alias);
-            }
-        }
+        let unused = unused(database, rows.iter().map(|row| &row.alias))?;
+        let unused = unused.map(|names| format!("; {names}")).unwrap_or_default();
         let (read, new) = (counted(rows.len() as u64, "spelling"), aliases.len().saturating_sub(before));
-        let unused = match unused.as_slice() {
-            [] => String::new(),
-            [name] => format!("; \"{}\" is not in any game yet", printable(name)),
-            names => format!("; {} of these names are not in any game yet", grouped(names.len() as u64)),
-        };
         note(&format!("{read} read ({} new){unused}", grouped(new as u64)));
         Ok(None)
     })
@@ -254,9 +258,24 @@ fn split(path: &Path, name: &str) -> anyhow::Result<()> {
     })
 }
 
-fn has_games(database: &Database, name: &str) -> anyhow::Result<bool> {
-    let sql = "SELECT EXISTS (SELECT 1 FROM player WHERE name = ?1)";
-    Ok(database.connection().prepare_cached(sql)?.query_row([name], |row| row.get(0))?)
+/// Says which of these names have no games; `None` if all have games.
+fn unused<'n>(
+    database: &Database,
+    names: impl IntoIterator<Item = &'n String>,
+) -> anyhow::Result<Option<String>> {
+    let mut is_used =
+        database.connection().prepare("SELECT EXISTS (SELECT 1 FROM player WHERE name = ?1)")?;
+    let mut unused = Vec::new();
+    for name in names {
+        if !is_used.query_row([name], |row| row.get::<_, bool>(0))? {
+            unused.push(name);
+        }
+    }
+    Ok(match unused.as_slice() {
+        [] => None,
+        [name] => Some(format!("\"{}\" is not in any game yet", printable(name))),
+        names => Some(format!("{} of these names are not in any game yet", grouped(names.len() as u64))),
+    })
 }
 
 /// Prints how many games a player has now.
