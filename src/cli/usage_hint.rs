@@ -215,6 +215,9 @@ fn hint_on(name: &str) -> Option<&'static str> {
     })
 }
 
+/// The tip on how to remove the game VALUE.
+const REMOVE_BY_NUMBER: &str = "to remove a game by its number, use '--sql \"SELECT VALUE\"'";
+
 /// Options of other programs. Each entry has names of such options, the argument of pgndex that a command must have
 /// for the tip to apply, and the tip. If the argument is empty, the tip applies to all commands. In the tip, the
 /// given value replaces VALUE, and the given command replaces COMMAND.
@@ -227,7 +230,7 @@ const OPTIONS: [(&[&str], &str, &str); 17] = [
         "normalize",
         "print one game with 'pgndex game DB N --format pgn'; choose several with --sql",
     ),
-    (&["--game", "--id"], "shrink", "to remove a game by its number, use '--sql \"SELECT VALUE\"'"),
+    (&["--game", "--id"], "shrink", REMOVE_BY_NUMBER),
     (
         &[
             "--won", "--win", "--wins", "--winner", "--lost", "--loss", "--losses", "--drawn", "--draw",
@@ -292,7 +295,7 @@ fn instead_of(given: &str, command: &clap::Command, words: &[String]) -> Option<
     {
         Some(format!("use '--output {given}'"))
     } else if command.get_name() == "remove" && given.parse::<u32>().is_ok() {
-        Some(format!("to remove a game by its number, use '--sql \"SELECT {given}\"'"))
+        Some(REMOVE_BY_NUMBER.replace("VALUE", given))
     } else if command.get_name() == "remove" && has_name_of_games(Path::new(given)) {
         Some(format!("for the games of a file, use '--source {}'", shell_word(given)))
     } else if has("player") && given.chars().next().is_some_and(char::is_alphabetic) {
