@@ -161,7 +161,7 @@ impl PositionQuery {
         name: impl Fn(&Position) -> store::Result<Option<Opening>>,
     ) -> store::Result<Option<Opening>> {
         let on_line = self.line.iter().rev().map(|played| &played.position);
-        let names = std::iter::once(&self.position).chain(on_line).map(name);
+        let names = on_line.chain([&self.start]).map(name);
         names.filter_map(Result::transpose).next().transpose()
     }
 

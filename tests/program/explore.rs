@@ -311,6 +311,9 @@ fn openings_are_named_by_the_database_or_by_a_file() {
     assert!(stderr.starts_with("pgndex: note: no game reached this position"), "{stderr}");
     let position = "rn1qkbnr/ppp1pppp/8/3p4/2PP4/7b/PP2PPPP/RNBQKBNR w KQkq -";
     assert_eq!(sample.run_with(&["--fen", position]).stdout, "");
+    let start = "[FEN \"rnbqkbnr/ppp1pppp/8/3p4/2PP4/8/PP2PPPP/RNBQKBNR b KQkq - 0 2\"]";
+    let from_start = format!("{start}\n\n2... Bh3 *");
+    assert_eq!(sample.run_with(&["--moves", &from_start]).stdout, "D06 Queen's Gambit\n\n");
 
     let names = "eco\tname\tpgn\nD00\tMy Opening\t1. d4 d5\nD06\tMy Gambit\t1. d4 d5 2. c4\n";
     std::fs::write(sample.path("my.tsv"), names).expect("written");
