@@ -17,6 +17,8 @@ enum Case {
     Upper,
     Lower,
     Mixed,
+    /// A word of digits.
+    Digits,
 }
 
 impl Case {
@@ -25,6 +27,7 @@ impl Case {
         match (has(char::is_uppercase), has(char::is_lowercase)) {
             (true, false) => Self::Upper,
             (false, true) => Self::Lower,
+            _ if !has(char::is_alphabetic) => Self::Digits,
             _ => Self::Mixed,
         }
     }
@@ -395,6 +398,8 @@ mod tests {
         &["Praggnanandhaa, R", "R Praggnanandhaa", "Praggnanandhaa R", "R. Praggnanandhaa"],
         &["Al-Modiahki, Mohamad", "Al Modiahki,M", "Mohamad Al-Modiahki"],
         &["Vallejo Pons, Francisco", "Vallejo Pons,F", "Vallejo-Pons, Fran", "Francisco Vallejo Pons"],
+        &["gm opp 10", "Opp 10", "opp, 10"],
+        &["nielsen,ph 2", "Nielsen, Peter Heine 2", "NIELSEN,PH 2"],
         &["Xu,Yinglun", "Xu,Yi", "Xu,Y"],
         &["Im, Sung", "Sung Im", "Im,S"],
     ];
@@ -428,6 +433,8 @@ mod tests {
         ["Opp 1", "Oppenheimer 1"],
         ["Fritz 6", "Fritz 16"],
         ["Li,Chao2", "Li,Chao1"],
+        ["GM opp 10", "GM opp 1"],
+        ["Nielsen,Ph 2", "Nielsen, Peter Heine 2"],
         ["Smith, John Jr.", "Smith, John Sr."],
         ["Smith, John III", "Smith, John II"],
         ["Wiel, John van der", "van den Wiel, John"],
