@@ -103,25 +103,8 @@ impl Reader {
                 add_to_column(&mut self.meanings, &added, if comment.is_empty() { &above } else { comment });
                 self.added = Some(added);
             }
-            ["ALTER", "TABLE", old, "RENAME", "TO", new] => self.rename(old, new.trim_end_matches(';')),
             ["DROP", ..] => {}
             _ => self.above.clear(),
-        }
-    }
-
-    /// The table `old` replaces the table `new`. The comments of `old` replace those of `new`, unless they say "as
-    /// before".
-    fn rename(&mut self, old: &str, new: &str) {
-        let Meanings { tables, columns, .. } = &mut self.meanings;
-        if let Some(description) = tables.remove(old).filter(|description| !description.contains("as before"))
-        {
-            tables.insert(new.to_owned(), description);
-        }
-        let renamed: Vec<_> = columns.extract_if(.., |(table, _), _| table == old).collect();
-        for ((_, column), description) in renamed {
-            if !description.starts_with("as before") {
-                columns.insert((new.to_owned(), column), description);
-            }
         }
     }
 
