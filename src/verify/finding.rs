@@ -246,10 +246,17 @@ impl Findings {
         self.counts.values().sum()
     }
 
+    /// Keeps the first findings. If several checks found the same, counts it once.
     fn keep(&mut self, limit: usize) {
-        self.first.sort_unstable();
-        self.first.dedup();
-        self.first.truncate(limit);
+        let Self { counts, repairable, first } = self;
+        first.sort_unstable();
+        first.dedup_by(|next, finding| {
+            let is_same = next == finding;
+            *counts.entry(finding.kind) -= u64::from(is_same);
+            *repairable -= u64::from(is_same && finding.is_repairable());
+            is_same
+        });
+        first.truncate(limit);
     }
 }
 
@@ -321,7 +328,7 @@ mod tests {
     #[test]
     fn all_findings_are_counted_and_the_first_are_kept_in_order() {
         let collector = Collector::new(3);
-        for game in [9, 2, 7, 1, 8] {
+        for game in [9, 2, 7, 1, 2, 8] {
             let row = RowId::position(game.into(), 3.into());
             collector.wrong(FindingKind::WrongValue, "game_position", row, "key", 1, 2);
         }
