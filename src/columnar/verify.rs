@@ -131,7 +131,14 @@ impl Check<'_> {
             let found = format_args!("shard {shard}: position_game and game_position have different rows");
             self.findings.add(self.directory, found);
         }
-        let starts = self.starts(&of("game"))?;
+        let (starts, expected) = self.starts(&of("game"))?;
+        let positions: u64 = of("game_position").iter().map(|file| file.rows).sum();
+        if i64::try_from(positions) != Ok(expected) {
+            let shard = self.manifest.shard;
+            let found = "game_position does not have all positions of the games";
+            let found = format_args!("shard {shard}: {found}: {positions} rows, expected {expected}");
+            self.findings.add(self.directory, found);
+        }
         let games = of("game").iter().map(|file| file.rows).sum();
         report.replayed_games += self.replay(&of("game_position"), games, &starts)?;
         Ok(())
@@ -242,19 +249,22 @@ impl Check<'_> {
         Ok(parts.into_iter().fold((0, 0), |sum, part| (sum.0 + part.0, sum.1.wrapping_add(part.1))))
     }
 
-    /// The FENs of the start positions of games that start from a set-up, by game id.
-    fn starts(&self, files: &[&ListedFile]) -> Result<HashMap<i64, String>> {
-        let mut starts = HashMap::new();
+    /// The FENs of the start positions of games that start from a set-up, by game id, and the number of
+    /// positions of all games.
+    fn starts(&self, files: &[&ListedFile]) -> Result<(HashMap<i64, String>, i64)> {
+        let (mut starts, mut positions) = (HashMap::new(), 0);
         for file in files {
-            self.read(file, &["game_id", "start_fen"], None, |batch| {
-                let game = int64(batch, "game_id");
-                let fen = texts(batch, "start_fen");
+            self.read(file, &["game_id", "start_fen", "ply_count", "status"], None, |batch| {
+                let (game, plies) = (int64(batch, "game_id"), int32(batch, "ply_count"));
+                let (fen, status) = (texts(batch, "start_fen"), texts(batch, "status"));
                 let set_up = (0..batch.num_rows()).filter(|&row| fen.is_valid(row));
                 starts.extend(set_up.map(|row| (game.value(row), fen.value(row).to_owned())));
+                let indexed = (0..batch.num_rows()).filter(|&row| status.value(row) != "skipped");
+                positions += indexed.map(|row| i64::from(plies.value(row)) + 1).sum::<i64>();
                 Ok(())
             })?;
         }
-        Ok(starts)
+        Ok((starts, positions))
     }
 
     /// Replays about as many games as the sample requires, in whole row groups; `games` is the number of
@@ -293,10 +303,24 @@ impl Check<'_> {
         Ok(games.into_iter().sum())
     }
 
+    /// The start position of a game; `None` if it is not legal, which is reported.
+    fn start(&self, path: &Path, starts: &HashMap<i64, String>, game: i64) -> Option<Position> {
+        match starts.get(&game).map(|fen| Position::from_fen(fen.as_bytes())) {
+            None => Some(Position::start()),
+            Some(Ok((position, _))) => Some(position),
+            Some(Err(error)) => {
+                let found = "its start position is not legal";
+                self.findings.add(path, format_args!("game {game}, ply 0: {found}: {error}"));
+                None
+            }
+        }
+    }
+
     fn replay_group(&self, file: &ListedFile, group: usize, starts: &HashMap<i64, String>) -> Result<u64> {
         let path = self.path(file);
         let mut games = 0;
         let mut at: Option<(i64, i32, Position)> = None;
+        let mut before = None;
         let columns = ["game_id", "ply", "key", "halfmove_clock", "move_code", "fen"];
         self.read(file, &columns, Some(vec![group]), |batch| {
             let (game, key) = (int64(batch, "game_id"), int64(batch, "key"));
@@ -305,6 +329,10 @@ impl Check<'_> {
             for row in 0..batch.num_rows() {
                 let (id, number) = (game.value(row), ply.value(row));
                 let place = |what: &str| format!("game {id}, ply {number}: {what}");
+                let last = before.replace((id, number, code.is_valid(row)));
+                if let Some((game, ply)) = missing_row(last, id, number) {
+                    self.findings.add(&path, format_args!("game {game}, ply {ply}: the row is missing"));
+                }
                 let mut position = match at.take() {
                     Some((of, next, position)) if of == id && next == number => position,
                     // This row is skipped: its game begins in an earlier group, has ended, has a finding already,
@@ -313,15 +341,8 @@ impl Check<'_> {
                     _ => {
                         games += 1;
                         self.progress.games.fetch_add(1, Ordering::Relaxed);
-                        match starts.get(&id).map(|fen| Position::from_fen(fen.as_bytes())) {
-                            None => Position::start(),
-                            Some(Ok((position, _))) => position,
-                            Some(Err(error)) => {
-                                let found = format!("its start position is not legal: {error}");
-                                self.findings.add(&path, place(&found));
-                                continue;
-                            }
-                        }
+                        let Some(position) = self.start(&path, starts, id) else { continue };
+                        position
                     }
                 };
                 let found = (key.value(row), clock.value(row), fen.value(row));
@@ -342,6 +363,16 @@ impl Check<'_> {
             Ok(())
         })?;
         Ok(games)
+    }
+}
+
+/// The game and the ply of the first row that is missing before the row of this game and ply, if any. `before`
+/// is the previous row: its game, its ply, and whether a move was played there.
+fn missing_row(before: Option<(i64, i32, bool)>, game: i64, ply: i32) -> Option<(i64, i32)> {
+    match before {
+        Some((of, last, true)) => Some((of, last.saturating_add(1))).filter(|next| *next != (game, ply)),
+        Some((of, _, false)) if of != game && ply != 0 => Some((game, 0)),
+        _ => None,
     }
 }
 
@@ -403,4 +434,24 @@ fn int32<'b>(batch: &'b RecordBatch, name: &str) -> &'b Int32Array {
 
 fn texts<'b>(batch: &'b RecordBatch, name: &str) -> &'b StringArray {
     batch.column_by_name(name).expect("a requested column").as_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::missing_row;
+
+    #[test]
+    fn the_first_missing_row_is_reported() {
+        let (after_move, at_end) = (Some((7, 4, true)), Some((7, 4, false)));
+        for (before, game, ply, missing) in [
+            (None, 7, 3, None), // The game can begin in an earlier group.
+            (after_move, 7, 5, None),
+            (after_move, 7, 6, Some((7, 5))),
+            (after_move, 8, 0, Some((7, 5))),
+            (at_end, 8, 0, None),
+            (at_end, 8, 2, Some((8, 0))),
+        ] {
+            assert_eq!(missing_row(before, game, ply), missing, "{before:?}, {game}, {ply}");
+        }
+    }
 }

@@ -176,6 +176,20 @@ fn changed_files_are_found() {
     assert!(run.status == 1 && run.stderr.contains("has no _manifest-*.json"), "{run:?}");
 }
 
+/// Files of a damaged database, in which a game lacks its last positions, or all.
+#[test]
+fn missing_positions_are_found() {
+    for missing in ["ply > 3", "ply >= 0"] {
+        let workspace = Workspace::in_memory().indexed("1. e4 e5 2. Nf3 Nc6 3. Bb5 *\n\n1. d4 d5 *\n");
+        let change = format!("DELETE FROM game_position WHERE game_id = 1 AND {missing}");
+        workspace.stdout_of(&["sql", "games.db", "--write", &change]);
+        workspace.stdout_of(&["export", "games.db", "--parquet", "tables"]);
+        let run = workspace.run(&["verify", "--parquet", "tables"]);
+        let found = "shard 0: game_position does not have all positions of the games";
+        assert!(run.status == 1 && run.stdout.contains(found), "{missing}: {run:?}");
+    }
+}
+
 #[test]
 fn nothing_is_replaced_without_overwrite_and_shards_coexist() {
     let workspace = Workspace::in_memory().with("odd.pgn", unusual_games());
