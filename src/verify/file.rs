@@ -1,5 +1,6 @@
 //! Checks the database as a whole: pages, schema, links between tables, ids, totals.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use rusqlite::types::Value;
@@ -15,7 +16,7 @@ use crate::store::cell::{
 };
 use crate::store::row::{HeaderBatch, SideTable, StoredId};
 use crate::store::sql::words;
-use crate::store::write::repair::LEAST_LAST_GAME;
+use crate::store::write::repair::{LEAST_LAST_GAME, LEAST_REMOVED_GAMES};
 use crate::store::{
     self, Cells, Database, LEVEL_CONTINUATION, LEVEL_POSITION, Layout, OPENING, VISIT_SET, schema_of,
     version_of,
@@ -288,7 +289,9 @@ pub(crate) fn totals(
         }
     };
     let number = |number: u64| Some(i64::try_from(number).unwrap_or(i64::MAX));
-    let sql = "SELECT source_id, games, plies, problems, last_game FROM source WHERE indexed_at IS NOT NULL";
+    let mut problems_of: HashMap<StoredId<ImportId>, i64> = HashMap::new();
+    let sql =
+        "SELECT source_id, games, plies, problems, last_game, indexed_at NOTNULL, import_id FROM source";
     for_each_row(connection, sql, [], &mut |row| {
         let id: StoredId<SourceId> = row.get(0)?;
         let source = sums.sources.get(&id).copied().unwrap_or_default();
@@ -297,21 +300,17 @@ pub(crate) fn totals(
         compare("source", &place, "plies", number(source.plies), row.get(2)?);
         let problems = problems.get(&id).copied().unwrap_or(0);
         compare("source", &place, "problems", Some(problems), row.get(3)?);
-        let last_game: Option<i64> = row.get(4)?;
+        *problems_of.entry(row.get(6)?).or_default() += problems;
+        let (last_game, is_indexed): (Option<i64>, bool) = (row.get(4)?, row.get(5)?);
         // `last_game` can be greater than the last stored offset, because later games can have been ignored
-        // or skipped.
-        if let Some(least) = source.last_game.filter(|_| source.last_game > last_game) {
+        // or skipped. A source that a repair added has none.
+        if let Some(least) = source.last_game.filter(|_| is_indexed && source.last_game > last_game) {
             let (row, expected) = (place, format!("at least {least}"));
             findings.wrong(WrongValue, "source", row, "last_game", expected, shown(last_game));
         }
         Ok(())
     })?;
-    let imports: i64 = connection.query_row("SELECT count(*) FROM import", [], |row| row.get(0))?;
-    // The check does not count distinct positions and problems per import, so they can be compared only if
-    // there is a single import.
-    let only = |count: u64| number(count).filter(|_| imports == 1);
-    let sql = "SELECT import_id, games, plies, positions, distinct_positions, problems FROM import
-               WHERE finished_at IS NOT NULL";
+    let sql = "SELECT import_id, games, plies, positions, distinct_positions, problems FROM import";
     for_each_row(connection, sql, [], &mut |row| {
         let id: StoredId<ImportId> = row.get(0)?;
         let import = sums.imports.get(&id).copied().unwrap_or_default();
@@ -319,9 +318,9 @@ pub(crate) fn totals(
         compare("import", &place, "games", number(import.games), row.get(1)?);
         compare("import", &place, "plies", number(import.plies), row.get(2)?);
         compare("import", &place, "positions", number(import.positions), row.get(3)?);
-        compare("import", &place, "distinct_positions", distinct.and_then(only), row.get(4)?);
-        let problems = problems.values().sum::<i64>().cast_unsigned();
-        compare("import", &place, "problems", only(problems), row.get(5)?);
+        compare("import", &place, "distinct_positions", distinct.and_then(number), row.get(4)?);
+        let problems = problems_of.get(&id).copied().unwrap_or(0);
+        compare("import", &place, "problems", Some(problems), row.get(5)?);
         Ok(())
     })?;
     duplicate_totals(reader)
@@ -371,10 +370,16 @@ pub(crate) fn removed_games(reader: Reader<'_>) -> rusqlite::Result<()> {
 
 /// Reports the rows `removed_games` and `last_game` of `setting` if their values are less than the minimum that
 /// follows from other rows of the database.
-pub(crate) fn removed_settings(Reader { connection, findings }: Reader<'_>) -> rusqlite::Result<()> {
-    for (name, least) in
-        [("removed_games", "SELECT count(*) AS least FROM removed_game"), ("last_game", LEAST_LAST_GAME)]
-    {
+pub(crate) fn removed_settings(
+    Reader { connection, findings }: Reader<'_>,
+    gone: MissingIds,
+) -> rusqlite::Result<()> {
+    let removed_games = match gone {
+        MissingIds::All => LEAST_REMOVED_GAMES,
+        // `numbers` reports missing ids.
+        _ => "SELECT count(*) AS least FROM removed_game",
+    };
+    for (name, least) in [("removed_games", removed_games), ("last_game", LEAST_LAST_GAME)] {
         let sql = format!(
             "SELECT least, value FROM ({least}) LEFT JOIN setting ON name = ?1 WHERE least > ifnull(value, 0)"
         );

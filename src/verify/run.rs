@@ -272,7 +272,7 @@ impl Check<'_> {
         let links = self.guard_table("game", file::links(reader))?;
         let numbers = self.guard_table("game", file::numbers(reader, self.gone))?;
         self.guard_table("removed_game", file::removed_games(reader))?;
-        self.guard_table("setting", file::removed_settings(reader))?;
+        self.guard_table("setting", file::removed_settings(reader, self.gone))?;
         let problems = self.guard_table("problem", problems::check(reader))?;
         self.guard_table("occurrence", find_unlisted(reader))?;
         self.guard_table("deleted_game", sets::find_deleted(reader))?;

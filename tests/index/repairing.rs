@@ -351,6 +351,15 @@ fn missing_runs_are_added_again() {
     );
     place.index("games.db", &["d.pgn"]);
     place.assert_sound();
+    for change in [
+        "UPDATE import SET problems = problems + 1",
+        "UPDATE import SET finished_at = NULL, plies = 3 WHERE import_id = 2",
+    ] {
+        place.change(change);
+        assert!(place.verify().findings.repairable > 0, "{change}");
+        place.repair();
+        place.assert_sound();
+    }
 }
 
 /// Without the settings `last_game` and `removed_games`, the id of a removed game could be given to another game.
@@ -358,15 +367,15 @@ fn missing_runs_are_added_again() {
 fn the_numbers_of_removed_games_are_checked() {
     let place = Workspace::new();
     let last = count(&place.database(), "game");
-    for game in [2, last] {
-        let games = vec![GameId(u32::try_from(game).expect("a small number"))];
-        remove(&place.database(), &Removal::Games(games), &place.options, &Progress::default())
-            .expect("removed");
+    let game = |id: u64| Removal::Games(vec![GameId(u32::try_from(id).expect("a small number"))]);
+    for removal in [game(2), game(last), Removal::Sources(vec![place.path("a.pgn")])] {
+        remove(&place.database(), &removal, &place.options, &Progress::default()).expect("removed");
         for change in [
             "UPDATE setting SET value = 1 WHERE name = 'last_game'",
             "DELETE FROM setting WHERE name = 'last_game'",
             "DELETE FROM setting WHERE name = 'removed_games'",
             "UPDATE setting SET value = 0 WHERE name = 'removed_games'",
+            "UPDATE setting SET value = 'x' WHERE name = 'removed_games'",
         ] {
             place.assert_sound();
             place.change(change);

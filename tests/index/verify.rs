@@ -446,7 +446,6 @@ const DAMAGE: &[(&str, &[&str])] = &[
             "dangling-link problem problem_id 1: game_id is 99",
             "dangling-link problem problem_id 1: source_id is 2",
             "wrong-value problem problem_id 1: message is '', expected a sentence",
-            "wrong-count import import_id 1: problems is 0, expected 1",
         ],
     ),
     (

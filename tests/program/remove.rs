@@ -265,7 +265,8 @@ fn values_of_a_wrong_type_in_derived_tables_are_repaired() {
             "`pgndex repair` rebuilds this data",
         ),
         ("UPDATE game_set SET kind = 'x' WHERE kind = 'castling'", "`pgndex repair` rebuilds this data"),
-        ("INSERT INTO setting VALUES ('removed_games', 'x')", "`pgndex repair` does not correct these rows"),
+        ("INSERT INTO setting VALUES ('removed_games', 'x')", "`pgndex repair` rebuilds this data"),
+        ("INSERT INTO setting VALUES ('last_game', -1)", "`pgndex repair` rebuilds this data"),
     ] {
         let workspace = workspace();
         execute_without_constraints(&workspace.connection("games.db"), change).expect("changed");

@@ -119,10 +119,15 @@ pub(crate) const LEAST_LAST_GAME: &str =
          (SELECT ifnull(max(game_id), 0) FROM game) AS last,
          (SELECT ifnull(max(game_id), 0) FROM deleted_game) AS deleted)";
 
-/// The least possible number of removed games: the number of unused game ids before the last game or the
-/// number of rows of `removed_game`, whichever is greater.
-const LEAST_REMOVED_GAMES: &str = "SELECT max((SELECT ifnull(max(game_id), 0) - count(*) FROM game),
-         (SELECT count(*) FROM removed_game)) AS least";
+/// The least possible value of the setting `removed_games`: the number of rows of `removed_game` or the number
+/// of unused game ids before the last game, whichever is greater. If there are several runs, ids can also be
+/// unused because games were read again, so they are not counted.
+pub(crate) const LEAST_REMOVED_GAMES: &str = "SELECT max((SELECT count(*) FROM removed_game),
+         iif((SELECT count(*) FROM import) > 1, 0, (SELECT ifnull(max(game_id), 0) - count(*) FROM game))) AS least";
+
+/// Removes these two settings if their values are invalid.
+const REMOVE_INVALID: &str = "DELETE FROM setting WHERE name IN ('last_game', 'removed_games')
+     AND NOT (typeof(value) = 'integer' AND value BETWEEN 0 AND 4294967295)";
 
 /// If the database has only one run, sets its number of distinct positions.
 const COUNT_DISTINCT: &str =
@@ -191,13 +196,14 @@ impl Build {
         counts.ply_counts = sum(&COUNT_PLIES)?;
         counts.names = sum(&REMOVE_NAMES)?;
         changed(COUNT_DISTINCT)?;
+        changed(REMOVE_INVALID)?;
         // Raises these two settings if they are too small. `last_game` depends on `removed_games`.
         for (name, least, from) in
             [("removed_games", LEAST_REMOVED_GAMES, 0), ("last_game", LEAST_LAST_GAME, 1)]
         {
             changed(&format!(
                 "INSERT INTO setting (name, value) SELECT '{name}', least FROM ({least}) WHERE least >= {from}
-                 ON CONFLICT DO UPDATE SET value = iif(typeof(value) = 'integer', max(value, excluded.value), excluded.value)"
+                 ON CONFLICT DO UPDATE SET value = max(value, excluded.value)"
             ))?;
         }
         sum(&CLEAR_LEVELS)?;
