@@ -39,9 +39,9 @@ kinds! {
     AmbiguousMove => "ambiguous-move",
     /// A move whose text cannot be parsed.
     UnreadableMove => "unreadable-move",
-    /// A comment that is not closed; everything after its opening bracket is left out.
+    /// A comment that is not closed; the rest of the game after its opening bracket is left out.
     UnclosedComment => "unclosed-comment",
-    /// A variation that is not closed; everything after its opening bracket is left out.
+    /// A variation that is not closed; the rest of the game after its opening bracket is left out.
     UnclosedVariation => "unclosed-variation",
     /// An invalid start position.
     InvalidFen => "invalid-fen",

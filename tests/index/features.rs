@@ -166,12 +166,12 @@ fn wrong_sets_are_reported() {
         (
             "UPDATE game_set SET sets = x'00020200' WHERE kind = 'castling'",
             Damage::WrongValue,
-            "'castling', value 0: sets is a set with game 0, expected a set without this game",
+            "'castling', value 0: sets is a set that contains game 0, expected a set that does not contain it",
         ),
         (
             "UPDATE game_set SET sets = x'000302ff03' WHERE kind = 'castling'",
             Damage::WrongValue,
-            "'castling', value 0: sets is a set without game ",
+            "'castling', value 0: sets is a set that does not contain game ",
         ),
         ("UPDATE game_set SET sets = x'000104' WHERE kind = 'castling'", Damage::Unreadable, "sets of games"),
         (

@@ -331,8 +331,8 @@ fn unreadable_members_of_zip_archives_are_reported() {
     let summary = run(&target, &paths, &options()).unwrap();
     assert_sound(&target, &summary);
     insta::assert_snapshot!(messages(&target).join("\n"), @r#"
-    unreadable-source|1|0|a.zip/secret.pgn: encrypted, not PGN text; unpack it first (unzip)
-    unreadable-source|1|0|b.zip/odd.pgn: compressed by a method that pgndex cannot read, not PGN text; unpack it first (unzip)
+    unreadable-source|1|0|a.zip/secret.pgn: an encrypted file, not PGN text; unpack it first (unzip)
+    unreadable-source|1|0|b.zip/odd.pgn: a file in an unsupported compression format, not PGN text; unpack it first (unzip)
     unreadable-source|1|0|c.zip: no file in this zip archive has a name ending in .pgn; `unzip -l` lists its files
     unreadable-source|1|0|d.zip: damaged: the table of contents at its end is missing. Download the file again, or create it again
     damaged-archive|2|17|e.zip/e.pgn: damaged near byte 52 of the file (byte 17 of the unpacked text): its text does not match the size and the checksum in the archive. Download the file again, or create it again. The games before this point are kept

@@ -380,8 +380,7 @@ mod help {
                   Leave out comments, glyphs, variations, clocks and evaluations
 
               --novelty
-                  Show the novelty: the first move after which the position is new, compared with games of
-                  earlier days
+                  Show the first move to a position that no game of an earlier date reached
 
               --json
                   The same as --format json
@@ -419,8 +418,8 @@ mod help {
                   Replace the file if it exists
 
         The line below a board shows the balance of material in pawns: + if White is ahead, - if Black is
-        ahead, or equal. --svg draws one position of one game: the position at --ply, or else the last
-        position.
+        ahead; `equal` means no difference. --svg draws one position of one game: the position at --ply, or
+        else the last position.
 
         For jq and JavaScript, which round large integers, use `key_hex` from the JSON instead of `key`. If
         moves are missing, the PGN has the tag "Truncated".

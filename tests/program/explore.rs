@@ -468,7 +468,7 @@ fn help_is_short() {
     Which games:
           --white <NAME>      White's name, or the beginning of one of its words
           --black <NAME>      Black's name
-          --player <NAME>     White's or Black's name; give it twice for games between two players
+          --player <NAME>     White's or Black's name; repeat the option for games between two players
           --opponent <NAME>   Name of the player who played against --player
           --elo-min <N>       Both players are rated this or higher
           --elo-max <N>       Both players are rated this or lower

@@ -419,13 +419,13 @@ fn existing_games_are_printed_before_a_missing_one_is_reported() {
     change(&sample, "PRAGMA foreign_keys = OFF; DELETE FROM game WHERE game_id IN (6, 7, 8)");
     let run = sample.run(&["game", "games.db", "4-9"]);
     assert!(
-        run.stderr.contains("games.db: 4 of the requested numbers have no game: games"),
+        run.stderr.contains("games.db: 4 of the requested numbers have no game; games"),
         "{}",
         run.stderr
     );
     insta::assert_snapshot!(json(&sample, &["5-8"]), @"
 
-    pgndex: error: games.db: no game 5; it was removed, or got a new number when its file was read again (use `pgndex find`)
+    pgndex: error: games.db: no game 5; it was removed, or got a new number when its file was read again; `pgndex find` lists games with their numbers
     ");
     for games in ["x", "5-3", "-", "1-", "4294967296"] {
         let run = sample.run(&["game", "games.db", "--", games]);

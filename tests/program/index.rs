@@ -1069,7 +1069,7 @@ fn a_range_skips_removed_ids() {
         (status, err.as_str()),
         (
             1,
-            "pgndex: error: a.db: no game 1; it was removed, or got a new number when its file was read again (use `pgndex find`)\n"
+            "pgndex: error: a.db: no game 1; it was removed, or got a new number when its file was read again; `pgndex find` lists games with their numbers\n"
         )
     );
 }

@@ -131,6 +131,6 @@ fn without_an_answer_no_picture_is_written() {
     failure(1, &["explore", "games.db", "--openings", "nowhere.tsv"]);
     failure(1, &["game", "games.db", "999"]);
     insta::assert_snapshot!(failure(1, &["game", "games.db", "1", "--ply", "99"]), @"pgndex: error: game 1 has 13 plies; there is no picture of a later ply");
-    insta::assert_snapshot!(failure(2, &["game", "games.db", "1-2"]), @"pgndex: error: --svg shows one position; give one game and one --ply");
-    insta::assert_snapshot!(failure(2, &["game", "games.db", "1", "--ply", "1,2"]), @"pgndex: error: --svg shows one position; give one game and one --ply");
+    insta::assert_snapshot!(failure(2, &["game", "games.db", "1-2"]), @"pgndex: error: --svg shows one position; give one game and at most one ply");
+    insta::assert_snapshot!(failure(2, &["game", "games.db", "1", "--ply", "1,2"]), @"pgndex: error: --svg shows one position; give one game and at most one ply");
 }

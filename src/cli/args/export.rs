@@ -44,7 +44,7 @@ pub(crate) struct ExportArgs {
     pub(crate) plain: bool,
     /// Write clocks, times and evaluations as [%clk], [%emt] and [%eval].
     ///
-    /// These commands replace the notation of the original PGN.
+    /// These comment commands replace the notation of the original PGN.
     #[arg(long, hide_short_help = true, conflicts_with = "plain")]
     pub(crate) normalize: bool,
     /// Order of the games.

@@ -31,7 +31,7 @@ pub(crate) struct FilterArgs {
     /// Black's name
     #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(crate) black: Option<NameFilter>,
-    /// White's or Black's name; give it twice for games between two players
+    /// White's or Black's name; repeat the option for games between two players
     #[arg(help_heading = WHICH, long, value_name = "NAME")]
     pub(crate) player: Vec<NameFilter>,
     /// Name of the player who played against --player

@@ -10,7 +10,7 @@ use crate::cli::args::{BOARDS, BoardArgs, PictureArgs, within};
 /// Show games: as score sheets, as JSON with a FEN for each ply, or as PGN
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-The line below a board shows the balance of material in pawns: + if White is ahead, - if Black is ahead, or equal. --svg \
+The line below a board shows the balance of material in pawns: + if White is ahead, - if Black is ahead; `equal` means no difference. --svg \
 draws one position of one game: the position at --ply, or else the last position.
 
 For jq and JavaScript, which round large integers, use `key_hex` from the JSON instead of `key`. If moves are missing, the PGN has the tag \
@@ -37,7 +37,7 @@ pub(crate) struct GameArgs {
     /// Leave out comments, glyphs, variations, clocks and evaluations
     #[arg(long)]
     pub(crate) plain: bool,
-    /// Show the novelty: the first move after which the position is new, compared with games of earlier days
+    /// Show the first move to a position that no game of an earlier date reached
     #[arg(long)]
     pub(crate) novelty: bool,
     /// Draw the board after these plies; 0 is the start, `end` the last position

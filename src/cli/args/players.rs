@@ -13,7 +13,7 @@ use crate::cli::args::{FilterArgs, RowFormat, one_of, within};
 /// Show a player's record, openings, lines, endings and opponents
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-Points are the player's, with either side. The performance rating follows FIDE's table, and uses games with a \
+Wins, losses and scores are from the player's point of view, with White and with Black. The performance rating follows FIDE's table, and uses games with a \
 result against rated opponents. All players whose name matches are counted; '=NAME' selects only the player with this exact name. A game \
 counts once in each kind of ending that it reached.
 
@@ -38,7 +38,7 @@ pub(crate) struct PlayerArgs {
     pub(crate) depth: u32,
     /// Show moves played in at least this percentage of the games.
     ///
-    /// The percentage is of the player's games with the same side. A move must also occur in at least two games.
+    /// The percentage is relative to all games of the player with the same side. A move must also occur in at least two games.
     #[arg(hide_short_help = true, long, value_name = "PERCENT", default_value_t = 5, value_parser = within(0..=100_u32))]
     pub(crate) least_share: u32,
     #[command(flatten)]
@@ -161,7 +161,7 @@ pub(crate) struct RepertoireArgs {
     /// Missing moves are moves of either side that are not in the repertoire.
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = within(0..=u32::MAX))]
     pub(crate) least_games: u32,
-    /// Show missing moves played in at least this percentage of the games.
+    /// Show missing moves with at least this percentage of games.
     ///
     /// The percentage is of the games that reached the position before the move. --least-games applies too.
     #[arg(long, value_name = "PERCENT", default_value_t = 5, value_parser = within(0..=100_u32))]

@@ -126,7 +126,7 @@ struct Options {
     played: Vec<String>,
     /// At least this many consecutive positions must match.
     ///
-    /// This leaves out games that match only briefly, such as in an exchange.
+    /// This leaves out games that match only briefly, for example during an exchange.
     #[arg(id = "for", long, value_name = "PLIES", value_parser = within(1..=u32::MAX), help_heading = DESCRIPTION)]
     lasting: Vec<u32>,
     /// Only positions at these plies: 20, 20-40, -40 or 60-.

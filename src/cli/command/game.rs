@@ -29,7 +29,7 @@ pub(crate) fn run(args: &GameArgs) -> anyhow::Result<()> {
     }
     let is_one = matches!(&args.games[..], [range] if range.start() == range.end()) && args.ply.len() <= 1;
     if args.picture.svg.is_some() && !is_one {
-        return Err(wrong_value("--svg shows one position; give one game and one --ply"));
+        return Err(wrong_value("--svg shows one position; give one game and at most one ply"));
     }
     let database = Database::open_read_only(&args.database)?;
     let picture = PictureOutput::requested(&args.picture, Some(&args.database))?;

@@ -273,11 +273,11 @@ impl ChunkParser<'_> {
             }
             Token::UnclosedComment => (
                 ProblemKind::UnclosedComment,
-                "a comment is not closed; everything after its opening bracket is left out",
+                "a comment is not closed; the rest of the game after its opening bracket is left out",
             ),
             Token::UnclosedVariation => (
                 ProblemKind::UnclosedVariation,
-                "a variation is not closed; everything after its opening bracket is left out",
+                "a variation is not closed; the rest of the game after its opening bracket is left out",
             ),
             Token::StrayOpening => (
                 ProblemKind::StrayOpening,

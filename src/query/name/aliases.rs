@@ -393,11 +393,7 @@ mod tests {
             (&[], &[["A", "C"], ["B", "C"]], "1: \"C\" is already another spelling of \"A\""),
             (&[], &[["A", "B"], ["B", "C"]], "1: \"B\" is itself another spelling of \"A\""),
             (&[], &[["B", "C"], ["A", "B"]], "0: \"B\" is itself another spelling of \"A\""),
-            (
-                &[],
-                &[["A", "B"], ["B", "A"]],
-                "0: \"A\" and \"B\" are each given as another spelling of the other",
-            ),
+            (&[], &[["A", "B"], ["B", "A"]], "0: \"A\" and \"B\" are each listed as a spelling of the other"),
             (&[["A", "B"]], &[["Z", "B"]], "0: \"B\" is already another spelling of \"A\""),
             (&[["A", "B"]], &[["B", "C"]], "0: \"B\" is itself another spelling of \"A\""),
         ] {

@@ -291,7 +291,7 @@ impl<'t> Reading<'t> {
     fn unclosed(&mut self, what: &str, offset: usize) {
         self.problem(
             offset,
-            format!("a {what} is not closed; everything after its opening bracket is left out"),
+            format!("a {what} is not closed; the rest of the game after its opening bracket is left out"),
         );
     }
 
