@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::error::{QuestionError, message, of_store};
 use crate::filter::filter;
-use crate::picture::Told;
+use crate::picture::PositionArguments;
 use crate::rows::{Failure, Rows, is_interrupted_now_and_then};
 
 /// A database that is open for reading.
@@ -209,8 +209,10 @@ impl OpenDatabase {
 /// The maximum number of moves that are counted year by year: the most frequent ones.
 const HISTORY_MOVES: usize = 4;
 
-fn position((fen, moves, play): (Option<String>, Option<String>, Option<String>)) -> PyResult<Told> {
-    Ok(Told { fen, moves, play })
+fn position(
+    (fen, moves, play): (Option<String>, Option<String>, Option<String>),
+) -> PyResult<PositionArguments> {
+    Ok(PositionArguments { fen, moves, play })
 }
 
 impl From<store::Error> for Failure {

@@ -10,13 +10,13 @@ use crate::error::QuestionError;
 /// A position, given by a FEN, by moves as in PGN or by moves in UCI notation. If nothing is given, it is the start
 /// position.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct PositionArguments {
     pub(crate) fen: Option<String>,
     pub(crate) moves: Option<String>,
     pub(crate) play: Option<String>,
 }
 
-impl Told {
+impl PositionArguments {
     pub(crate) fn read(&self) -> PyResult<PositionQuery> {
         let query = match self {
             Self { fen: Some(fen), moves: None, play: None } => PositionQuery::from_fen(fen),
@@ -42,7 +42,7 @@ pub(crate) fn board(
     play: Option<String>,
     flip: bool,
 ) -> PyResult<(String, i64, String)> {
-    let query = Told { fen, moves, play }.read()?;
+    let query = PositionArguments { fen, moves, play }.read()?;
     let picture = BoardPicture {
         position: &query.position,
         orientation: if flip { Color::Black } else { Color::White },

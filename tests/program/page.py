@@ -88,13 +88,13 @@ def row_of(record, page_has):
     return ["" if cell is None else str(cell) for cell in cells]
 
 
-def lines(nodes, before=(), is_told=False):
+def lines(nodes, before=(), is_printed=False):
     """All nodes, each with its line, and the line of most games if the position is reached by another line and this
     is not shown already."""
     for node in nodes:
         line = before + ((f"{(node['ply'] + 1) // 2}. " if node["ply"] % 2 else "") + node["san"],)
         same = node["transposes_to"]
-        yield " ".join(line) + (f" = {same}" if same and not is_told else ""), node
+        yield " ".join(line) + (f" = {same}" if same and not is_printed else ""), node
         yield from lines(node["next"], line, bool(same))
 
 

@@ -235,7 +235,7 @@ impl ExploreArgs {
 fn with_side(filter: GameFilter, side: Option<Color>) -> anyhow::Result<GameFilter> {
     let Some(side) = side else { return Ok(filter) };
     filter.with_side(side).map_err(|error| match error {
-        FilterError::SideTold { field } => wrong_value(format!(
+        FilterError::SideNamed { field } => wrong_value(format!(
             "with --side, --player or --opponent already names the player of this side; leave out --{field}"
         )),
         error => WrongValue(error.into()).into(),

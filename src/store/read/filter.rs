@@ -55,7 +55,7 @@ pub enum FilterError {
     #[error(
         "{field} already names the player of this side; omit either {field}, or both player and opponent"
     )]
-    SideTold {
+    SideNamed {
         /// The field: `white` or `black`.
         field: &'static str,
     },

@@ -81,7 +81,7 @@ impl GameFilter {
     /// Restricts the filter to games in which `player` had this side, and `opponent` the other side.
     ///
     /// # Errors
-    /// [`FilterError::SideTold`] if `player` or `opponent` would become `white` or `black`, but that field is
+    /// [`FilterError::SideNamed`] if `player` or `opponent` would become `white` or `black`, but that field is
     /// already set.
     pub fn with_side(mut self, side: Color) -> Result<Self, FilterError> {
         let (player, opponent) = (self.player.take(), self.opponent.take());
@@ -89,7 +89,7 @@ impl GameFilter {
         for (place, name, field) in [(&mut self.white, white, "white"), (&mut self.black, black, "black")] {
             match (&place, name) {
                 (_, None) => {}
-                (Some(_), Some(_)) => return Err(FilterError::SideTold { field }),
+                (Some(_), Some(_)) => return Err(FilterError::SideNamed { field }),
                 (None, name) => *place = name,
             }
         }
