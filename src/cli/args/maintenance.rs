@@ -92,7 +92,7 @@ pub(crate) struct MaintenanceArgs {
 /// Merge the parts added by different `index` runs, for faster look-ups
 #[derive(Args, Debug)]
 #[command(after_long_help = "\
-Each run of `index` adds its games as a separate part. `optimize` merges all parts, and drops the positions of removed \
+Each run of `index` adds its games as a separate part, and merges some parts. `optimize` merges all parts, and drops the positions of removed \
 games. Answers stay the same; look-ups become a little quicker.
 
 After a crash, the work is either completely done or not done at all. If more than a tenth of the file is free after the merge, \
