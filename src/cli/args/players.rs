@@ -161,7 +161,7 @@ pub(crate) struct RepertoireArgs {
     /// Missing moves are moves of either side that are not in the repertoire.
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = within(0..=u32::MAX))]
     pub(crate) least_games: u32,
-    /// Show missing moves with at least this percentage of games.
+    /// Show missing moves with at least this percentage.
     ///
     /// The percentage is of the games that reached the position before the move. --least-games applies too.
     #[arg(long, value_name = "PERCENT", default_value_t = 5, value_parser = within(0..=100_u32))]
