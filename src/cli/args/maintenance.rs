@@ -204,7 +204,7 @@ pub(crate) struct VerifyArgs {
     /// Check the Parquet files in this directory instead
     #[arg(long, value_name = "DIR", value_parser = ParquetDirectory, conflicts_with = "no_sources")]
     pub(crate) parquet: Option<PathBuf>,
-    /// Number of games, of positions and of duplicates to check closely
+    /// Number of games, positions and duplicates to check closely
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = within(0..=u32::MAX))]
     pub(crate) sample: u32,
     /// Check all games, positions and duplicates closely

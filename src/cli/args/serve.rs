@@ -41,7 +41,7 @@ pub(crate) struct ServeArgs {
     /// Allow everybody who can reach the address to read the databases
     #[arg(long)]
     public: bool,
-    /// Allow web pages of other origins to read the answers of the explorer API
+    /// Allow web pages of other origins to read explorer answers
     #[arg(long)]
     cors: bool,
     /// Threads that answer requests, at most 64 [default: one per processor, from 2 to 16].
