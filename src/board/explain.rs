@@ -126,8 +126,8 @@ fn ambiguous(piece: Piece, from: &[Square], to: Square) -> String {
     )
 }
 
-/// The message of [`MoveRefusal::OutOfReach`].
-/// The place of these squares, with a blank before it; empty if they are all squares.
+/// The end of the message of [`MoveRefusal::NoPiece`]: a blank and the place of these squares; empty if they
+/// are more than a square, a file or a rank.
 fn on(squares: SquareSet) -> String {
     match squares.first() {
         Some(square) if squares.len() == 1 => format!(" on {square}"),
@@ -141,6 +141,7 @@ fn on(squares: SquareSet) -> String {
     }
 }
 
+/// The message of [`MoveRefusal::OutOfReach`].
 fn out_of_reach(piece: Piece, to: Square) -> String {
     match (piece.color().name(), piece.kind()) {
         (side, PieceKind::King) => format!("{side}'s king cannot reach {to}"),
